@@ -103,9 +103,10 @@ def declared(item: Field[Any]) -> Declaration:
 
 
 def key(explanation: str, default: Any = None, **more: Any) -> Any:
-    """Return a dataclass field that is a key; `more` are other fields of its `Declaration`.
+    """Return a dataclass field that is a key.
 
-    A key with the default `REQUIRED` must be given. A `path` must match `PATH_PATTERN`.
+    `more` are other fields of its `Declaration`, such as `minimum`. A key with the default `REQUIRED` must be
+    given. A `path` must match `PATH_PATTERN`.
     """
     if more.get("path"):
         more["pattern"] = PATH_PATTERN

@@ -8,7 +8,13 @@ from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.evaluate.significance import Interval
 from itersel.report.page.charts import scores_against
-from itersel.report.runs_settings import RunSettings, common_name, compare_settings, varied_numbers
+from itersel.report.runs_settings import (
+    RunSettings,
+    common_name,
+    compare_settings,
+    differing_keys,
+    varied_numbers,
+)
 from itersel.report.table_content import Score
 
 GRID = {"learner": {"learning_rate": [0.01, 0.3]}, "k_best": [50, 100]}
@@ -124,6 +130,20 @@ def test_runs_with_other_training_pairs_are_not_joined():
     }
     [one] = varied_numbers(runs, ["x"])
     assert (one["key"], lines(one)) == ("decoder.pop_limit", [("x", [(200, 30), (300, 30)])])
+
+
+def test_no_templates_are_null_in_earlier_versions():
+    """A run of today can be compared with one of an earlier version, but not with one that used others."""
+
+    def differing(*values):
+        return differing_keys(*({"experiments": {"x": {"templates": value}}} for value in values), "x")
+
+    assert differing(None, []) == differing([], None) == []
+    assert (
+        [key for key, _ in differing(None, ["R"])]
+        == [key for key, _ in differing([], ["R"])]
+        == ["templates"]
+    )
 
 
 def test_compared_settings():

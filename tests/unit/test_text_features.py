@@ -366,6 +366,7 @@ def of_lists(**features):
         (of_lists(groups=["length"], source=["x"], target=["y"]), "text_features.source"),
         (of_lists(groups=["lexical"], source=["x"]), "text_features.target"),
         (of_lists(user_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.user_models"),
+        (of_lists(user_models=["a/x.bin", "b/x.BIN"]), "text_features.user_models"),
         (of_lists(user_models=["a b"]), "text_features.user_models"),
         ({"text_features": {"user_models": ["x"]}, "experiments": {"a": {}}}, "text_features.user_models"),
         (of_lists(groups=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),

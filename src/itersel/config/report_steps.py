@@ -63,17 +63,17 @@ class ChooseSettings:
     """What describes a system, and how its best epoch is chosen."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
+    templates: tuple[str, ...] = key(
+        "Templates that all experiments can use; tables name those of an experiment that uses only some.",
+        REQUIRED,
+        choices=ALL_TEMPLATES,
+    )
     name: str = key(
         "Name of the system, which repeats share: the experiment, and .task-LABEL for an independent task.",
         REQUIRED,
     )
     repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
-    templates: tuple[str, ...] = key(
-        "Templates that all experiments can use; tables name those of an experiment that uses only some.",
-        (),
-        choices=ALL_TEMPLATES,
-    )
     devtest: str = key("Split that was translated.", "devtest")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
 from itersel.keys import key, paths
-from itersel.storage.files import without_compression
+from itersel.storage.files import suffix_in, without_compression
 from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES, added_dense_features, needed_models
 
 # Suffixes of files of language models.
@@ -85,5 +85,5 @@ class TextFeatures:
 def model_name(path: str) -> str:
     """Return the name of a language model: that of its file, without the end that shows its format."""
     name = os.path.basename(without_compression(path))
-    root, suffix = os.path.splitext(name)
-    return root if suffix in MODEL_SUFFIXES else name
+    suffix = suffix_in(name, MODEL_SUFFIXES)
+    return name[: -len(suffix)] if suffix else name

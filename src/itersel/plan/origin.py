@@ -203,6 +203,8 @@ class _GivenLists(Origin):
         return GivenListFeatures(experiment.features, self.left_out_templates(experiment))
 
     def left_out_templates(self, experiment: Experiment) -> tuple[str, ...]:
+        if not experiment.uses_sparse:
+            return ()
         return self._config.text_features.left_out(never_null(experiment.templates))
 
     def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:

@@ -103,11 +103,16 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
 def differing_keys(settings: Content, others: Content, experiment: str) -> list[tuple[str, list[str]]]:
     """Return the keys of results in which an experiment differs between two runs, with both values as text.
 
-    Its seed, and the number of its repeats, may differ.
+    Its seed, and the number of its repeats, may differ. That it uses no templates is null in runs of earlier
+    versions.
     """
     columns = [as_texts(one[EXPERIMENTS_KEY].get(experiment, {})) for one in (settings, others)]
     differing, _ = compare_keys(columns)
-    return [(key, values) for key, values in differing if key not in ("seed", "repeats")]
+    return [
+        (key, values)
+        for key, values in differing
+        if key not in ("seed", "repeats") and not (key == "templates" and {*values} == {"null", "[]"})
+    ]
 
 
 def _with_own_seed(run: RunSettings, experiment: Content) -> dict[str, Any]:
