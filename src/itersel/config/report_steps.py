@@ -26,7 +26,7 @@ from itersel.config.section_checks import check_section
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
 from itersel.keys import REQUIRED, key, key_of, section
-from itersel.vectors.feature_names import ALL_TEMPLATES
+from itersel.vectors.feature_names import ALL_TEMPLATES, DEFAULT_TEMPLATES
 
 
 def _check_split(name: object, key: str) -> None:
@@ -63,17 +63,17 @@ class ChooseSettings:
     """What describes a system, and how its best epoch is chosen."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    templates: tuple[str, ...] = key(
-        "Templates that all experiments can use; tables name those of an experiment that uses only some.",
-        REQUIRED,
-        choices=ALL_TEMPLATES,
-    )
     name: str = key(
         "Name of the system, which repeats share: the experiment, and .task-LABEL for an independent task.",
         REQUIRED,
     )
     repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
+    templates: tuple[str, ...] = key(
+        "Templates that all experiments can use; tables name those of an experiment that uses only some.",
+        DEFAULT_TEMPLATES,
+        choices=ALL_TEMPLATES,
+    )
     devtest: str = key("Split that was translated.", "devtest")
 
 
