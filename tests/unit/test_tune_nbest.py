@@ -16,7 +16,8 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.texts import read_references
-from itersel.lists.reading import read_lists, with_matches
+from itersel.lists.matches import with_matches
+from itersel.lists.reading import read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.measure import quality_by_metric, read_measure
 from itersel.tune.mert import ListLineSearch, tune_mert

@@ -18,10 +18,10 @@ from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
 from itersel.errors import FilePath, InputError
 from itersel.lists.headers import GIVEN_ITERATION, header_attributes, tuning_file
+from itersel.lists.matches import closest_reference_lengths
 from itersel.lists.table import (
     ListTable,
     SparseRows,
-    closest_reference_lengths,
     hash_rows,
     no_sparse_rows,
     rises_within_rows,

@@ -13,8 +13,9 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.dividing import DENSE_FILE
+from itersel.lists.matches import with_matches
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.reading import FeatureAdder, read_lists, with_matches
+from itersel.lists.reading import FeatureAdder, read_lists
 from itersel.lists.table import ListTable
 from itersel.storage.arrays import Int64s
 from itersel.storage.declared import DIVIDE_AGAIN, DeclaredFolder

@@ -1,7 +1,4 @@
-"""n-best lists of other decoders read into a table, which is then compared with references.
-
-To write lists again, their lines are kept, too.
-"""
+"""n-best lists of other decoders read into a table; to write lists again, their lines are kept."""
 
 from __future__ import annotations
 
@@ -13,22 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.bleu_kernels import Statistics, ngram_matches
-from itersel.bleu.order import ORDER
-from itersel.bleu.references import join_references
-from itersel.corpus.text import split_words
-from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
 from itersel.lists.numbers import Numbers
-from itersel.lists.table import (
-    ListTable,
-    closest_reference_lengths,
-    feature_exists,
-    first_of_equal,
-    hash_rows,
-    sparse_rows,
-)
+from itersel.lists.table import ListTable, feature_exists, first_of_equal, hash_rows, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
@@ -247,41 +232,3 @@ def _split_features(
     offset = offsets_of(np.bincount(row, minlength=translations))
     sparse = sparse_rows(feature[order], value[order], offset, feature_keys(sparse_names), sparse_names)
     return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
-
-
-def with_matches(
-    table: ListTable,
-    references: Sequence[Sequence[str]],
-    tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
-) -> ListTable:
-    """Return a table with text, and with what BLEU needs: n-gram matches with the references, and lengths.
-
-    Without references, only lengths are counted. `tokenize_lines` takes the text and each reference; by
-    default, their words are separated by spaces.
-    """
-    numbers = WordNumbers()
-
-    def numbered(lines: Sequence[str]) -> Side:
-        return number_words([split_words(line) for line in tokenize_lines(lines)], numbers)
-
-    word, offset = numbered(table.text.to_list())
-    length = np.diff(offset).astype(np.int32)
-    matches = np.zeros((length.shape[0], ORDER), np.int32)
-    if not references:
-        return table._replace(statistics=Statistics(matches, length, np.zeros_like(length)))
-
-    joined = join_references([numbered(lines) for lines in references])
-    for sentence in range(table.sentence_count):
-        begin, end = table.offset[sentence : sentence + 2]
-        matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
-
-    reference_length = np.diff(joined.offset)
-    sentence_reference_offset = joined.sentence_offset
-    if not sentence_reference_offset.shape[0]:
-        sentence_reference_offset = np.arange(table.sentence_count + 1)
-    closest = closest_reference_lengths(reference_length, sentence_reference_offset, length, table.offset)
-    return table._replace(
-        statistics=Statistics(matches, length, closest),
-        reference_length=reference_length,
-        sentence_reference_offset=sentence_reference_offset,
-    )

@@ -15,7 +15,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from itersel.bleu.bleu_kernels import Statistics, best_bleu, closest_lengths
+from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import ReferenceLengths
 from itersel.errors import FilePath, InputError
@@ -293,17 +293,6 @@ Ranking: TypeAlias = Callable[[ListTable, Float64s, int], Iterator[Int64s]]
 
 def _means(value: NDArray[np.integer], offset: Int64s) -> Float64s:
     return np.asarray(np.add.reduceat(value, offset[:-1]) / np.diff(offset), np.float64)
-
-
-def closest_reference_lengths(
-    reference_length: Int64s, sentence_reference_offset: Int64s, length: Int32s, offset: Int64s
-) -> Int32s:
-    """Return the length of the reference that is closest in length to each translation, int32 (H)."""
-    closest = [np.zeros(0, np.int64)]
-    lengths = length.astype(np.int64)
-    for references, translations in zip(pairwise(sentence_reference_offset), pairwise(offset), strict=True):
-        closest.append(closest_lengths(reference_length[slice(*references)], lengths[slice(*translations)]))
-    return np.concatenate(closest).astype(np.int32)
 
 
 def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:

@@ -21,8 +21,9 @@ from itersel.evaluate.metrics import tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.keys import name_in
+from itersel.lists.matches import with_matches
 from itersel.lists.numbers import Numbers, read_further_features
-from itersel.lists.reading import ReadLists, read_lists, with_matches
+from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
