@@ -55,7 +55,7 @@ def _decode(options: argparse.Namespace) -> None:
         return
 
     kind = kind_of_settings(options, Search, GivenListFeatures)
-    settings = settings_of(kind, options, Search, "without --language-model")
+    settings = settings_of(kind, options, Search, "without --language-model, which may be missing")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 

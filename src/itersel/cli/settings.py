@@ -93,9 +93,7 @@ def refuse_unused(section: Any, case: str, *, used: Collection[str] = (), prefix
     unused = [name for name in changed(section) if name not in used]
     if unused:
         flag = flag_of(section.__dataclass_fields__[unused[0]], prefix)
-        # without --language-model, the option may be what is missing
-        missing = f", or give {case.removeprefix('without ')}" if case.startswith("without --") else ""
-        raise InputError(f"{flag} has no effect {case}; remove it{missing}")
+        raise InputError(f"{flag} has no effect {case}; remove it")
 
 
 def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
