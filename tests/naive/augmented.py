@@ -8,8 +8,8 @@ from typing import NamedTuple
 from tests.naive.decoder import substitute
 from tests.naive.learning import ORDER, Bleu, counts, mean_length
 
-from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import GOAL_RULE
+from itersel.decode.translations import SentenceForest
 
 Words = tuple[int, ...]
 

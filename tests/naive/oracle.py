@@ -9,7 +9,8 @@ from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import LEARNERS
 from itersel.config.steps import TrainSettings
-from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.decoder import Decoder
+from itersel.decode.translations import KBest
 from itersel.grammar import build
 from itersel.grammar.sentence_grammars import SentenceGrammars
 from itersel.keys import name_in

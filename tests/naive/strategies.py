@@ -12,8 +12,9 @@ from tests.naive import lm as naive_lm
 
 from itersel.bleu.references import References
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.decoder import Decoder
 from itersel.decode.output import feature_values
+from itersel.decode.translations import KBest
 from itersel.grammar.build import Rule, make_grammars
 from itersel.grammar.sentence_grammars import SentenceGrammars
 from itersel.lm.binary import LanguageModel, compile_model, load_model

@@ -17,8 +17,8 @@ from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sente
 from itersel.config.learners import LEARNERS
 from itersel.corpus.dividing import equal_groups
 from itersel.corpus.statistics import read_statistics
-from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
+from itersel.decode.translations import WeightVectors
 from itersel.lists.dividing import divide_lists
 from itersel.lists.files import read_list_table
 from itersel.lists.folders import find_lists

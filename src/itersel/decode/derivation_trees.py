@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from itersel.decode.decoder import Decoder, KBest, SentenceForest, WeightVectors
+from itersel.decode.decoder import Decoder
+from itersel.decode.translations import KBest, SentenceForest, WeightVectors
 from itersel.storage.arrays import Int32s
 
 FEATURES = 6  # maximum number of features shown for a rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.decode.decoder import Candidates, DerivationFinder, WeightVectors
+from itersel.decode.translations import Candidates, DerivationFinder, WeightVectors
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, best_first
 

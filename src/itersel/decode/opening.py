@@ -12,8 +12,9 @@ from typing import Protocol
 
 from itersel.bleu.references import ReferenceLengths
 from itersel.config.search import GivenListFeatures, Search
-from itersel.decode.decoder import Candidates, Decoder, DerivationFinder, WeightVectors
+from itersel.decode.decoder import Decoder
 from itersel.decode.list_decoder import ListDecoder
+from itersel.decode.translations import Candidates, DerivationFinder, WeightVectors
 from itersel.errors import FilePath, InputError
 from itersel.grammar.grammar_format import FORMAT as GRAMMARS
 from itersel.grammar.sentence_grammars import (

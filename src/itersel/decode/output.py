@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from itersel.decode.decoder import KBest
+from itersel.decode.translations import KBest
 from itersel.storage.strings import Strings
 
 DIGITS = 6  # as cdec prints features

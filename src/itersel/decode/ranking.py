@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from itersel.config.mbr import MinimumRisk
 from itersel.corpus.vocabulary import Side
-from itersel.decode.decoder import KBest
+from itersel.decode.translations import KBest
 from itersel.rerank.mbr import ranked_by_gain
 
 

@@ -12,9 +12,9 @@ from itersel.bleu.bleu_kernels import REFERENCE, WORDS, ngram_counts, ngram_matc
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.bleu.sentence import ReferenceBleu
-from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
+from itersel.decode.translations import SentenceForest
 from itersel.learn.augmented_kernels import AugmentedObjective, AugmentedProblem, search_augmented
 from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.storage.arrays import Float64s

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from itersel.decode.decoder import Candidates
+from itersel.decode.translations import Candidates
 from itersel.learn.learner_kernels import ShiftedFeatures, shift_columns
 from itersel.learn.pairs import make_pairs
 from itersel.storage.arrays import Float64s, Int64s

@@ -18,8 +18,8 @@ from itersel.bleu.points import to_points
 from itersel.bleu.references import ReferenceLengths
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
-from itersel.decode.decoder import Candidates, DerivationFinder, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
+from itersel.decode.translations import Candidates, DerivationFinder, WeightVectors
 from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import SCHEDULES, Online
 from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
-from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
+from itersel.decode.translations import WeightVectors
 from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table

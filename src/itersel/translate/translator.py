@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 from itersel.config.mbr import MinimumRisk
 from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_text, split_words, text_blocks
-from itersel.decode.decoder import Decoder, WeightVectors
+from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import Derivation, Node, derive_all
 from itersel.decode.output import feature_values, text_of
 from itersel.decode.ranking import best_ranks, list_size
+from itersel.decode.translations import WeightVectors
 from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.grammar_kernels import S, X

@@ -26,7 +26,8 @@ from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
     from itersel.bleu.references import References
-    from itersel.decode.decoder import Decoder, KBest
+    from itersel.decode.decoder import Decoder
+    from itersel.decode.translations import KBest
     from itersel.grammar.sentence_grammars import SentenceGrammars
     from itersel.storage.arrays import UInt64s
 

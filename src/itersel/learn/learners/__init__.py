@@ -17,7 +17,7 @@ from itersel.code.plugins import refuse_old_names
 
 if TYPE_CHECKING:
     from itersel.bleu.sentence import ReferenceBleu
-    from itersel.decode.decoder import DerivationFinder
+    from itersel.decode.translations import DerivationFinder
     from itersel.learn.example import Example
     from itersel.storage.arrays import Float64s
 

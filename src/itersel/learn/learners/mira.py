@@ -14,7 +14,7 @@ from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
     from itersel.bleu.sentence import ReferenceBleu
-    from itersel.decode.decoder import DerivationFinder
+    from itersel.decode.translations import DerivationFinder
     from itersel.learn.example import Example
 
 
