@@ -252,9 +252,7 @@ def _make_descriptions() -> None:
     files = f"--language-model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    scale = step(
-        "step scale", mbr={"gain": "sentence-bleu"}, decoding={"pop_limit": 30}, scoring={"tokenizer": "13a"}
-    )
+    scale = step("step scale", mbr={"gain": "sentence-bleu"}, pop_limit=30, scoring={"tokenizer": "13a"})
     devtest = "--inputs sentences.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()

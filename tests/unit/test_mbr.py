@@ -307,7 +307,7 @@ def choose_scale(tmp_path, pieces, weights, reference, *more, **mbr):
         "step",
         "scale",
         *files,
-        *settings(decoding={"features": "dense"}, scoring={"tokenizer": "13a"}, mbr=mbr),
+        *settings(features="dense", scoring={"tokenizer": "13a"}, mbr=mbr),
         "--output",
         tmp_path / "mbr.json",
     )

@@ -95,9 +95,9 @@ def test_grammars_need_a_language_model(decodable, tmp_path, refused, given):
     decode = ["decode", "--sentences", sentences, "--weights", weights, *settings(**given), *output]
     refused(decode, "--language-model", *found_in)
 
-    scale = {"scoring": {"tokenizer": "13a"}, "mbr": {"gain": "chrf"}, "decoding": given}
+    scale = {"scoring": {"tokenizer": "13a"}, "mbr": {"gain": "chrf"}, **given}
     files = ["--inputs", tmp_path / "pieces", "--weights", weights, "--reference", text]
-    found_in = ["'decoding.pop_limit'"] if given else [str(sentences)]
+    found_in = ["'pop_limit'"] if given else [str(sentences)]
     refused(["step", "scale", *files, *settings(**scale), *output], "--language-model", *found_in)
 
 

@@ -36,7 +36,6 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "minimum": ("minimum_threshold", "minimum_sentences"),
     "modules": ("only_labels",),
     "scores": ("user_scores",),
-    "search": ("decoding",),
     "sentences": ("derivations",),
     "shard": ("shard_number", "file_number"),
     "shard_number": ("file_number",),

@@ -85,7 +85,7 @@ class PatienceSettings:
     patience: int = key("Number of epochs without a gain.", REQUIRED, minimum=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScaleChoice:
     """How the scale of minimum Bayes risk is chosen on devtest, whether or not our decoder translates it."""
 
@@ -100,17 +100,13 @@ class ScaleChoice:
 
 
 @dataclass(frozen=True)
-class ScaleSettings(ScaleChoice):
+class ScaleSettings(ScaleChoice, Search):
     """How the scale is chosen if our decoder translates devtest."""
-
-    decoding: Search = section(Search, "How translations are searched for.")
 
 
 @dataclass(frozen=True)
-class GivenListScaleSettings(ScaleChoice):
+class GivenListScaleSettings(ScaleChoice, GivenListFeatures):
     """How the scale is chosen from given lists, which need no search."""
-
-    decoding: GivenListFeatures = section(GivenListFeatures, "The features that score the lists.")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,11 @@
 - ``itersel step forest``: `ForestSettings`
 - ``itersel step resources``: `TranslationSettings`
 
+Settings of all steps that decode the sentences of an experiment extend `Search`: those here, `TrainSettings`
+and `ScaleSettings`. With given lists, they extend `GivenListFeatures` instead. Two steps know more or less
+than a search: a system, which extracts its grammars, has their limits only once (`TranslationSettings`), and
+the derivations of a page are those of systems with different features (`ExplainSettings`).
+
 Config, command line and library use the same settings; see also `itersel.config.settings`.
 """
 
@@ -88,7 +93,10 @@ class GivenListFeatures(FeatureSettings):
 
 @dataclass(frozen=True)
 class TranslationSettings(WithFeatures):
-    """How a system translates: settings of the decoder and of rule extraction."""
+    """How a system translates: settings of the decoder and of rule extraction.
+
+    This is no `Search`, whose `max_span` and `templates` are those of the system's `grammar`.
+    """
 
     pop_limit: int = key_of(Search, "pop_limit")
     features: str = key_of(Search, "features")

@@ -13,7 +13,6 @@ from typing import Any
 
 from itersel.config.experiments import expanded, planned_repeats
 from itersel.config.report_steps import ExplainSettings
-from itersel.config.search import Search
 from itersel.config.settings import as_json
 from itersel.config.values import Config
 from itersel.plan.choice import Choice
@@ -24,6 +23,7 @@ from itersel.plan.language_models import LanguageModels
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.origin import origin_of
 from itersel.plan.rule_counts import RuleCounts
+from itersel.plan.searches import search_of_all_systems
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Texts
@@ -63,10 +63,6 @@ class Plan:
             ExplainSettings(
                 derivations=self.config.report.derivations,
                 has_mbr=self.config.mbr.gain is not None,
-                search=Search(
-                    templates=self.config.grammar.templates,
-                    pop_limit=self.config.decoder.pop_limit,
-                    max_span=self.config.grammar.max_span,
-                ),
+                search=search_of_all_systems(self.config),
             )
         )

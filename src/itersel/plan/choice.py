@@ -9,13 +9,13 @@ from typing import Any
 from itersel.config.defaults import available_templates, never_null
 from itersel.config.experiments import PlannedRepeat
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ScaleChoice, Scoring
-from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
+from itersel.plan.searches import translation_of
 from itersel.plan.texts import Texts
 from itersel.results import BEST, MBR
 
@@ -115,6 +115,4 @@ class Choice:
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `TranslationSettings` of an experiment, whose minimum Bayes risk is in a file."""
-        features = self._config.experiments[wildcards.experiment].features
-        pop_limit, grammar = self._config.decoder.pop_limit, self._config.grammar
-        return as_json(TranslationSettings(pop_limit, features, grammar))
+        return as_json(translation_of(self._config, self._config.experiments[wildcards.experiment]))

@@ -23,6 +23,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_COLUMN, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
+from itersel.plan.searches import search_of
 from itersel.plan.shell import no_option
 from itersel.results import DERIVATIONS
 
@@ -146,15 +147,10 @@ class _ParallelText(Origin):
         return decoded
 
     def decoding(self, experiment: Experiment) -> Search:
-        return Search(
-            features=experiment.features,
-            templates=never_null(experiment.templates),
-            pop_limit=self._config.decoder.pop_limit,
-            max_span=self._config.grammar.max_span,
-        )
+        return search_of(self._config, experiment)
 
     def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
-        return ScaleSettings(**vars(choice), decoding=self.decoding(experiment))
+        return ScaleSettings(**vars(choice), **vars(self.decoding(experiment)))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
@@ -208,7 +204,7 @@ class _GivenLists(Origin):
         return self._config.text_features.left_out(never_null(experiment.templates))
 
     def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
-        return GivenListScaleSettings(**vars(choice), decoding=self.decoding(experiment))
+        return GivenListScaleSettings(**vars(choice), **vars(self.decoding(experiment)))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, FIRST_COLUMN) for test_set, split in test_sets.items()}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from itersel.config.mbr import MbrSettings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.config.search import Search
 from itersel.decode.opening import open_grammars, open_lists
 from itersel.decode.output import text_of
 from itersel.decode.ranking import best_ranks
@@ -30,9 +28,9 @@ def translations_by(
         with located(piece):
             if isinstance(settings, ScaleSettings):
                 assert language_model is not None, "only given lists need no language model"
-                yield from _decoded(piece, language_model, weights, settings.decoding, settings.mbr)
+                yield from _decoded(piece, language_model, weights, settings)
             else:
-                list_table = open_lists(piece, settings.decoding, has_text=True)
+                list_table = open_lists(piece, settings, has_text=True)
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]
@@ -40,12 +38,13 @@ def translations_by(
 
 
 def _decoded(
-    piece: str, language_model: str, weights: Weights, search: Search, mbr_settings: MbrSettings
+    piece: str, language_model: str, weights: Weights, settings: ScaleSettings
 ) -> Iterator[list[str]]:
-    sentences, [decoder] = open_grammars(piece, language_model, search)
+    sentences, [decoder] = open_grammars(piece, language_model, settings)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
-    candidates = mbr_settings.candidates
+    candidates = settings.mbr.candidates
+
     for sentence in range(sentences.sentence_count):
-        kbest = decoder.decode(sentence, vectors, k=mbr_settings.size)
+        kbest = decoder.decode(sentence, vectors, k=settings.mbr.size)
         yield [text_of(kbest, best_ranks(kbest, words, 1, mbr)[0], words) for mbr in candidates]
