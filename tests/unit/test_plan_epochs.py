@@ -29,16 +29,19 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
     place = job(epoch=2, shard=0, file=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
-    assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
-    assert plan.tuning.sentence_files(place) == ["out/x/sentences/dev/3/0.h5"]
-    assert (plan.tuning.start_weights(place), plan.tuning.iteration(place)) == ([f"{second}/mixed.h5"], 1)
-    assert plan.tuning.epoch_start(place) == [f"{first}/mixed.h5"]
+    assert plan.epochs.start_of_shard(place) == [f"{first}/{weights}"]
+    assert plan.tuning.decoded_files(place) == ["out/x/sentences/dev/3/0.h5"]
+    assert (plan.tuning.start_of_iteration(place), plan.tuning.iteration(place)) == (
+        [f"{second}/mixed.h5"],
+        1,
+    )
+    assert plan.tuning.start_of_epoch(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.tuning.tune_settings(place)) == {
         **{"tuner": tuner, "files": 3, "seed": 1, "features": "all", "retune": True},
         "left_out_templates": [],
     }
-    assert plan.tuning.epoch_start(job(epoch=1)) == []
+    assert plan.tuning.start_of_epoch(job(epoch=1)) == []
 
 
 def test_shard_of_an_epoch():
@@ -48,7 +51,7 @@ def test_shard_of_an_epoch():
     assert plan.epochs.training_files(place) == ["out/x/sentences/train/5/3.h5"]
     assert plan.epochs.training_language_models(place) == ["out/x/lm/5/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
-    assert plan.epochs.start_weights(place) == start
+    assert plan.epochs.start_of_shard(place) == start
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
     models = job(division="5", folds=2, fold=1)
     assert plan.language_models.fold_models(models) == [f"out/x/lm/5/2-folds/{fold}.bin" for fold in (0, 1)]
@@ -58,7 +61,7 @@ def test_first_epochs_wait_for_all_grammars_and_models():
     plan = plan_of(
         {"a": {**SELECTED, "tasks": {"name": "random", "shards": 4, "language_model_folds": 2}, "seed": 7}}
     )
-    assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
+    assert plan.epochs.start_of_shard(job(epoch=1, shard=0)) == []
     waited = [f"out/x/{one}/files.txt" for one in ("sentences/train/4-seed-7", "lm/4-seed-7/2-folds")]
     assert plan.epochs.of(job(epoch=1)).level_before == waited
     # which need the mixed weights, and so all shards
@@ -76,7 +79,7 @@ def test_shards_that_go_on_alone():
             }
         }
     )
-    assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
+    assert plan.epochs.start_of_shard(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
     assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
     # all references of dev, shuffled with its sentences
     assert plan.divisions.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
@@ -106,10 +109,10 @@ def test_mixed_weights_that_are_tuned(next_epoch_from, weights):
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "retune": retune}})
     folder = f"{FOLDER}/a/epoch-1"
     assert plan.epochs.retuned == ["a"]
-    assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
+    assert plan.epochs.start_of_shard(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
-    assert plan.tuning.start_weights(first) == [f"{folder}/mixed.h5"]
-    assert plan.tuning.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.tuning.start_of_iteration(first) == [f"{folder}/mixed.h5"]
+    assert plan.tuning.start_of_iteration(last) == [f"{folder}/iteration-1/weights.h5"]
     assert plan.tuning.tuning_files(first) == [f"{folder}/iteration-1/tuning/0.h5"]
     assert plan.tuning.tuning_files(last) == [*plan.tuning.tuning_files(first), f"{folder}/tuning/0.h5"]
     # forests only of the last iteration
@@ -122,9 +125,9 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
     assert plan.tuning.tuning_files(third) == [f"{FOLDER}/a/epoch-{epoch}/tuning/0.h5" for epoch in (1, 2, 3)]
-    assert plan.tuning.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
-    assert plan.tuning.start_weights(job(epoch=1)) == []
-    assert plan.tuning.epoch_start(third) == []
+    assert plan.tuning.start_of_iteration(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.tuning.start_of_iteration(job(epoch=1)) == []
+    assert plan.tuning.start_of_epoch(third) == []
 
 
 def test_an_epoch_passes_on_what_the_one_before_made():
@@ -153,10 +156,10 @@ def test_experiments_that_start_from_others():
     learner = {"learner": {"name": "mert"}}
     plan = plan_of({"x": {"start_from": "y"}, "y": {**TUNED, **learner, "start_from": "z"}, "z": TUNED})
     best = f"{FOLDER}/{{}}/best/weights.h5"
-    assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
-    assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
-    assert plan.tuning.start_weights(job("y", epoch=1)) == [best.format("z")]
-    assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
+    assert plan.epochs.start_of_shard(job("x", epoch=1, shard=0)) == [best.format("y")]
+    assert plan.epochs.start_of_shard(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
+    assert plan.tuning.start_of_iteration(job("y", epoch=1)) == [best.format("z")]
+    assert plan.epochs.start_of_shard(job("z", epoch=1, shard=0)) == []
 
 
 def test_repeats():

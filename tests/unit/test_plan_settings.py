@@ -122,8 +122,8 @@ def test_steps_read_the_settings_of_every_experiment(name):
         check_settings(TrainSettings, plan.origin.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
-        kind = ForestSettings if plan.tuning.step(place) == "forest" else KBestSettings
-        check_settings(kind, plan.tuning.settings(place))
+        kind = ForestSettings if plan.tuning.decoding_step(place) == "forest" else KBestSettings
+        check_settings(kind, plan.tuning.decoding_settings(place))
         check_settings(TuneSettings, plan.tuning.tune_settings(place))
 
 
@@ -159,7 +159,11 @@ def test_templates_of_an_experiment():
         chosen = json.loads(plan.choice.choose_settings(place))
         assert chosen["experiment"]["templates"] == expected
         assert chosen["templates"] == every
-        for settings in (plan.origin.train_settings, plan.origin.decode_settings, plan.tuning.settings):
+        for settings in (
+            plan.origin.train_settings,
+            plan.origin.decode_settings,
+            plan.tuning.decoding_settings,
+        ):
             assert json.loads(settings(place))["templates"] == expected
 
 
@@ -209,7 +213,7 @@ def test_a_resolved_config_is_final():
         if name not in everything().epochs.batch:
             assert changed.origin.train_settings(place) == everything().origin.train_settings(place)
         if name not in everything().epochs.mixed:
-            assert changed.tuning.settings(place) == everything().tuning.settings(place)
+            assert changed.tuning.decoding_settings(place) == everything().tuning.decoding_settings(place)
             assert changed.tuning.tune_settings(place) == everything().tuning.tune_settings(place)
     assert changed.origin.sizes().tuned == everything().origin.sizes().tuned
     # forests have no size of lists
@@ -229,8 +233,12 @@ def test_settings_of_tuning():
     ):
         search["templates"] = templates
         place = job(name, epoch=1, shard=0)
-        assert everything().tuning.step(place) == step
-        assert json.loads(everything().tuning.settings(place)) == {"features": features, **search, **more}
+        assert everything().tuning.decoding_step(place) == step
+        assert json.loads(everything().tuning.decoding_settings(place)) == {
+            "features": features,
+            **search,
+            **more,
+        }
         assert json.loads(everything().tuning.tune_settings(place))["retune"] == (name == "part")
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
@@ -238,7 +246,7 @@ def test_settings_of_tuning():
         **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "retune": False},
         "left_out_templates": [],
     }
-    assert (everything().tuning.iteration(second), everything().tuning.start_weights(second)) == (
+    assert (everything().tuning.iteration(second), everything().tuning.start_of_iteration(second)) == (
         2,
         [f"{FOLDER}/mert/epoch-1/weights.h5"],
     )
@@ -265,7 +273,7 @@ def test_settings_of_mixing():
         measured = json.loads(plan.origin.train_settings(job(name)))["measure_loss"]
         assert measured == (name == "path")
     weights = f"{FOLDER}/path/epoch-1/weights.h5"
-    assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]
+    assert plan.epochs.start_of_shard(job("path", epoch=2, shard=0)) == [weights]
 
 
 def test_quality_of_each_devtest():

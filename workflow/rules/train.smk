@@ -13,7 +13,7 @@ rule train_shard:
     input:
         sentences=PLAN.epochs.training_files,
         language_model=PLAN.epochs.training_language_models,
-        start=PLAN.epochs.start_weights,
+        start=PLAN.epochs.start_of_shard,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.epochs.of(wildcards).level_before),
     output:

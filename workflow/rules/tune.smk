@@ -14,11 +14,11 @@
 rule write_tuning_files:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
-        sentences=PLAN.tuning.sentence_files,
-        language_model=PLAN.tuning.language_models,
-        start=PLAN.tuning.start_weights,
+        sentences=PLAN.tuning.decoded_files,
+        language_model=PLAN.tuning.decoding_language_models,
+        start=PLAN.tuning.start_of_iteration,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
-        level=lambda wildcards: ancient(PLAN.tuning.level_before(wildcards)),
+        level=lambda wildcards: ancient(PLAN.tuning.level_before_decoding(wildcards)),
     output:
         f"{EPOCH}/{results.tuning_file('{file}')}",
     log:
@@ -32,12 +32,12 @@ rule write_tuning_files:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.tuning.shards_per_array_task,
+        jobs_per_task=PLAN.tuning.files_per_array_task,
     params:
-        step=PLAN.tuning.step,
-        settings=PLAN.tuning.settings,
+        step=PLAN.tuning.decoding_step,
+        settings=PLAN.tuning.decoding_settings,
         iteration=PLAN.tuning.iteration,
-        code=lambda wildcards: step_digest(f"step {PLAN.tuning.step(wildcards)}"),
+        code=lambda wildcards: step_digest(f"step {PLAN.tuning.decoding_step(wildcards)}"),
     shell:
         "itersel step {params.step} --sentences {input.sentences:q} --language-model {input.language_model:q}"
         " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"
@@ -49,8 +49,8 @@ rule tune:
     input:
         unpack(PLAN.epochs.passed_weights),
         tuning_files=f"{EPOCH}/{results.TUNING}/{results.MANIFEST}",
-        start=PLAN.tuning.start_weights,
-        epoch_start=PLAN.tuning.epoch_start,
+        start=PLAN.tuning.start_of_iteration,
+        epoch_start=PLAN.tuning.start_of_epoch,
     output:
         f"{EPOCH}/{results.WEIGHTS}",
     log:
@@ -91,8 +91,8 @@ use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
         tuning_files=f"{ITERATION}/{results.TUNING}/{results.MANIFEST}",
-        start=PLAN.tuning.start_weights,
-        epoch_start=PLAN.tuning.epoch_start,
+        start=PLAN.tuning.start_of_iteration,
+        epoch_start=PLAN.tuning.start_of_epoch,
     output:
         f"{ITERATION}/{results.WEIGHTS}",
     log:

@@ -22,6 +22,7 @@ from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.origin import origin_of
+from itersel.plan.part import Foundation
 from itersel.plan.rule_counts import RuleCounts
 from itersel.plan.searches import search_of_all_systems
 from itersel.plan.tables import Tables
@@ -45,13 +46,15 @@ class Plan:
         self.texts = Texts(config, self.files, self.origin)
         self.language_models = LanguageModels(config, self.files, self.texts)
         self.divisions = Divisions(config, self.files, self.texts)
-        self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
-        self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
-        self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
-        self.tuning = Tuning(config, self.origin, self.divisions, self.epochs)
-        self.choice = Choice(config, self.files, self.origin, self.texts, self.divisions, repeats)
-        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
-        self.rule_counts = RuleCounts(config, self.files, self.origin, self.texts, self.divisions)
+
+        foundation = Foundation(config, self.files, self.origin, self.texts, self.divisions)
+        self.list_texts = ListTexts(foundation)
+        self.text_features = TextFeatureModels(foundation)
+        self.epochs = Epochs(foundation, self.language_models)
+        self.tuning = Tuning(foundation, self.epochs)
+        self.choice = Choice(foundation, repeats)
+        self.tables = Tables(foundation, repeats)
+        self.rule_counts = RuleCounts(foundation)
 
     def config_digest(self) -> str:
         """Return a digest of all config values except the folder of compiled kernels."""

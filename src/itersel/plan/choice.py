@@ -10,33 +10,18 @@ from itersel.config.defaults import available_templates, never_null
 from itersel.config.experiments import PlannedRepeat
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ScaleChoice, Scoring
 from itersel.config.settings import as_json
-from itersel.config.values import Config, Experiment
+from itersel.config.values import Experiment
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
-from itersel.plan.origin import Origin
+from itersel.plan.part import Foundation, PlanPart
 from itersel.plan.searches import translation_of
-from itersel.plan.texts import Texts
 from itersel.results import BEST, MBR
 
 
-class Choice:
+class Choice(PlanPart):
     """The files and settings with which the systems of all experiments are chosen."""
 
-    def __init__(
-        self,
-        config: Config,
-        files: Files,
-        origin: Origin,
-        texts: Texts,
-        divisions: Divisions,
-        repeats: Mapping[str, PlannedRepeat],
-    ) -> None:
-        self._config = config
-        self._files = files
-        self._origin = origin
-        self._texts = texts
-        self._divisions = divisions
+    def __init__(self, foundation: Foundation, repeats: Mapping[str, PlannedRepeat]) -> None:
+        super().__init__(foundation)
         # by name of the folder
         self._repeats = repeats
 

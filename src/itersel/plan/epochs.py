@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.steps import MixSettings
-from itersel.config.values import Config
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
-from itersel.plan.origin import Origin
+from itersel.plan.part import Foundation, PlanPart
 from itersel.results import (
     BEST,
     DECISION,
@@ -27,25 +24,19 @@ from itersel.results import (
 )
 
 
-class EpochParts(NamedTuple):
-    """The parts of the plan from which the files of an epoch follow."""
-
-    config: Config
-    files: Files
-    origin: Origin
-    divisions: Divisions
-    language_models: LanguageModels
-
-
-class Epoch:
+class Epoch(PlanPart):
     """An epoch of an experiment, counted from 1."""
 
-    def __init__(self, parts: EpochParts, name: str, number: int) -> None:
-        self._parts = parts
+    def __init__(
+        self, foundation: Foundation, language_models: LanguageModels, name: str, number: int
+    ) -> None:
+        super().__init__(foundation)
+        self._foundation = foundation
+        self._language_models = language_models
         self.name = name
         self.number = number
-        self.experiment = parts.config.experiments[name]
-        self.folder = parts.files.experiment(name, epoch_folder(number))
+        self.experiment = self._config.experiments[name]
+        self.folder = self._files.experiment(name, epoch_folder(number))
         self.weights = f"{self.folder}/{WEIGHTS}"
         # whether training stops after this epoch
         self.decision = f"{self.folder}/{DECISION}"
@@ -62,7 +53,7 @@ class Epoch:
 
     def at(self, number: int) -> Epoch:
         """Return another epoch of the experiment."""
-        return Epoch(self._parts, self.name, number)
+        return Epoch(self._foundation, self._language_models, self.name, number)
 
     @property
     def before(self) -> Epoch:
@@ -74,7 +65,7 @@ class Epoch:
         """The weights that all shards start with: none, another experiment's, tuned or mixed ones."""
         if self.number == 1:
             start = self.experiment.start_from
-            return [self._parts.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
+            return [self._files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
         is_tuned = self.experiment.retune.next_epoch_from == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
@@ -112,56 +103,49 @@ class Epoch:
         if self.number > 1:
             return []
         sentences = f"{self.sentence_folder}/{MANIFEST}"
-        of_run = self._parts.language_models
-        folds = of_run.folds(self.experiment)
+        folds = self._language_models.folds(self.experiment)
         if folds == 1:
             return [sentences]
-        division = self._parts.divisions.name(self.experiment)
-        return [sentences, f"{of_run.fold_folder(division, folds)}/{MANIFEST}"]
+        folder = self._language_models.fold_folder(self._divisions.name(self.experiment), folds)
+        return [sentences, f"{folder}/{MANIFEST}"]
 
     @property
     def sentence_folder(self) -> str:
         """The folder of the sentences of the tuning corpus: grammars, or given lists."""
-        divisions = self._parts.divisions
-        return divisions.folder(self.experiment.tune_on, divisions.name(self.experiment))
+        return self._divisions.folder(self.experiment.tune_on, self._divisions.name(self.experiment))
 
-    def file_numbers(self, shard: int) -> Sequence[int]:
+    def _file_numbers(self, shard: int) -> Sequence[int]:
         """Return the numbers of the files with the sentences of a shard, in training order."""
         return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
 
-    def sentence_files(self, shard: int) -> list[str]:
+    def shard_files(self, shard: int) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or given lists."""
-        return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self.file_numbers(shard)]
+        return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self._file_numbers(shard)]
 
-    def language_models(self, shard: int) -> list[str]:
+    def shard_language_models(self, shard: int) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
-        of_run = self._parts.language_models
-        folds = of_run.folds(self.experiment)
+        folds = self._language_models.folds(self.experiment)
         if folds == 1:
-            return self._parts.origin.language_models
-        division = self._parts.divisions.name(self.experiment)
-        return [of_run.fold_model(division, folds, file % folds) for file in self.file_numbers(shard)]
+            return self._origin.language_models
+
+        fold_model = self._language_models.fold_model
+        division = self._divisions.name(self.experiment)
+        return [fold_model(division, folds, file % folds) for file in self._file_numbers(shard)]
 
     def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""
         return f"{self.folder}/{shard_weights(number)}"
 
 
-class Epochs:
-    """The epochs of all experiments."""
+class Epochs(PlanPart):
+    """The epochs of all experiments, as the rules ask for them."""
 
-    def __init__(
-        self,
-        config: Config,
-        files: Files,
-        origin: Origin,
-        divisions: Divisions,
-        language_models: LanguageModels,
-    ) -> None:
-        self._config = config
-        self._files = files
-        self._parts = EpochParts(config, files, origin, divisions, language_models)
-        experiments = config.experiments
+    def __init__(self, foundation: Foundation, language_models: LanguageModels) -> None:
+        super().__init__(foundation)
+        self._foundation = foundation
+        self._language_models = language_models
+
+        experiments = self._config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if one.batch_tuner]
         self.retuned = [name for name, one in experiments.items() if one.retune.batch_tuner]
@@ -174,7 +158,7 @@ class Epochs:
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
         """Return an epoch of an experiment, counted from 1."""
-        return Epoch(self._parts, name, number)
+        return Epoch(self._foundation, self._language_models, name, number)
 
     def of(self, wildcards: Any) -> Epoch:
         """Return the epoch of a job."""
@@ -202,13 +186,13 @@ class Epochs:
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or given lists."""
-        return self.of(wildcards).sentence_files(int(wildcards.shard))
+        return self.of(wildcards).shard_files(int(wildcards.shard))
 
     def training_language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
-        return self.of(wildcards).language_models(int(wildcards.shard))
+        return self.of(wildcards).shard_language_models(int(wildcards.shard))
 
-    def start_weights(self, wildcards: Any) -> list[str]:
+    def start_of_shard(self, wildcards: Any) -> list[str]:
         """Return the weights that a shard starts with: its own from the previous epoch, or `Epoch.start`."""
         epoch = self.of(wildcards)
         return [epoch.before.shard_weights(wildcards.shard)] if epoch.goes_on_alone else epoch.start

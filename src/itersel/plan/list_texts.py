@@ -11,29 +11,23 @@ from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references, texts_of
 from itersel.config.text_steps import ReferenceSettings
-from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY
 from itersel.lists.folders import find_lists
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
+from itersel.plan.part import Foundation, PlanPart
 from itersel.plan.shell import no_option
 from itersel.plan.text_features import word_settings
-from itersel.plan.texts import Texts
 
 # The splits whose quality learners and tuners use; that of others only decides which epoch is the best.
 LEARNED_FROM = ("train", "dev")
 
 
-class ListTexts:
+class ListTexts(PlanPart):
     """The texts with lists, and the files of their sentences."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, divisions: Divisions) -> None:
-        self._config = config
-        self._files = files
-        self._texts = texts
-        self._divisions = divisions
-        self.splits = ["train", *texts.held_out]
+    def __init__(self, foundation: Foundation) -> None:
+        super().__init__(foundation)
+        self.splits = ["train", *self._texts.held_out]
 
     def _text(self, split: str) -> Any:
         return texts_of(self._config, split)[""]

@@ -7,26 +7,17 @@ from typing import Any
 from itersel.config.defaults import never_null
 from itersel.config.report_steps import CorporaSettings
 from itersel.config.settings import as_json
-from itersel.config.values import Config
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
-from itersel.plan.origin import Origin
-from itersel.plan.texts import Texts
+from itersel.plan.part import Foundation, PlanPart
 from itersel.results import rule_counts_file
 
 
-class RuleCounts:
+class RuleCounts(PlanPart):
     """The numbers of rules of all splits."""
 
-    def __init__(
-        self, config: Config, files: Files, origin: Origin, texts: Texts, divisions: Divisions
-    ) -> None:
-        self._config = config
-        self._files = files
-        self._texts = texts
-        self._divisions = divisions
+    def __init__(self, foundation: Foundation) -> None:
+        super().__init__(foundation)
         # splits with grammars, and the divisions in which their rules are counted
-        self.divisions_of_splits = origin.with_grammars(self._smallest_folders())
+        self.divisions_of_splits = self._origin.with_grammars(self._smallest_folders())
 
     def _smallest_folders(self) -> dict[str, str]:
         """Return the folder with the fewest files of each split; grammars do not depend on their number."""

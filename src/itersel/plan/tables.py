@@ -19,14 +19,10 @@ from itersel.config.report_steps import (
     UserScoreNumbers,
 )
 from itersel.config.settings import as_json
-from itersel.config.values import Config
 from itersel.corpus.text_names import BY_HASH
 from itersel.lists.folders import find_lists
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
-from itersel.plan.origin import Origin
+from itersel.plan.part import Foundation, PlanPart
 from itersel.plan.shell import no_option
-from itersel.plan.texts import Texts
 from itersel.results import (
     BEST,
     SYSTEM,
@@ -39,32 +35,20 @@ from itersel.results import (
 )
 
 
-class Tables:
+class Tables(PlanPart):
     """The files and settings of all comparisons and tables."""
 
-    def __init__(
-        self,
-        config: Config,
-        files: Files,
-        origin: Origin,
-        texts: Texts,
-        divisions: Divisions,
-        repeats: Mapping[str, PlannedRepeat],
-    ) -> None:
-        self._config = config
-        self._files = files
-        self._origin = origin
-        self._texts = texts
-        self._divisions = divisions
+    def __init__(self, foundation: Foundation, repeats: Mapping[str, PlannedRepeat]) -> None:
+        super().__init__(foundation)
         # by name of the folder
         self._repeats = repeats
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set; first the decoder of given lists
-        self.outputs = origin.outputs(texts.test_sets)
-        for name, given in (config.evaluation.outputs or {}).items():
-            self.outputs[name] = dict(zip(texts.test_sets, given, strict=True))
+        self.outputs = self._origin.outputs(self._texts.test_sets)
+        for name, given in (self._config.evaluation.outputs or {}).items():
+            self.outputs[name] = dict(zip(self._texts.test_sets, given, strict=True))
 
         # repeats of experiments with independent tasks, and for each the experiments for its tasks, by label
         self._joined: dict[str, PlannedRepeat] = {}
@@ -77,12 +61,12 @@ class Tables:
                 self._joined[whole.folder] = whole
                 self.independent.setdefault(whole.folder, {})[repeat.label] = folder
 
-        tasks = [one.tasks for one in config.experiments.values()]
+        tasks = [one.tasks for one in self._config.experiments.values()]
         independent = [one for one in tasks if one.only_label is not None]
         labels = (label for one in independent or tasks for label in one.label_names)
         # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
-        self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
+        self.task_splits = [split for split in self._texts.test_sets.values() if self._has_task_table(split)]
 
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:

@@ -11,10 +11,8 @@ from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.tasks import fold_count
 from itersel.config.values import Config
-from itersel.plan.divisions import Divisions
-from itersel.plan.files import Files
+from itersel.plan.part import Foundation, PlanPart
 from itersel.plan.shell import no_option
-from itersel.plan.texts import Texts
 from itersel.vectors.feature_names import needed_models
 
 W = TypeVar("W", bound=WordSettings)
@@ -33,19 +31,16 @@ def word_settings(kind: type[W], config: Config, **further: Any) -> W:
     )
 
 
-class TextFeatureModels:
+class TextFeatureModels(PlanPart):
     """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, divisions: Divisions) -> None:
-        self._config = config
-        self._files = files
-        self._texts = texts
-        self._divisions = divisions
-        self.folder = f"{files.results}/text-features"
+    def __init__(self, foundation: Foundation) -> None:
+        super().__init__(foundation)
+        self.folder = f"{self._files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
-        features = config.text_features
+        features = self._config.text_features
         self._user_models = dict(zip(features.user_model_names, features.user_models, strict=True))
         self._user_folder = f"{self.folder}/language-models"
         self.alignments = list(map(self.alignment, DIRECTIONS))
