@@ -93,7 +93,7 @@ def _check_experiment(config: Config, name: str) -> None:
     if mixing.needs_loss:
         _check_losses(experiment, key)
 
-    learner = experiment.online_learner
+    learner = experiment.shard_learner
     if learner is not None and (conflict := learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
 
@@ -206,7 +206,7 @@ def _check_scored_by_task(config: Config, key: str) -> None:
 
 def _check_losses(experiment: Experiment, key: str) -> None:
     """Reject path following if the losses of two epochs cannot be compared."""
-    learner = experiment.online_learner
+    learner = experiment.shard_learner
     if learner is not None and not learner.has_loss_at_zero and experiment.start_from is None:
         why = "path following needs another learner, or start_from"
         name = name_in(LEARNERS, learner)

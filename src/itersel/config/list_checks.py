@@ -124,7 +124,7 @@ def _check_experiment(config: Config, name: str) -> None:
     if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
 
-    learner = experiment.online_learner
+    learner = experiment.shard_learner
     if learner is not None and (forest_key := learner.forest_key):
         value = getattr(learner, forest_key)
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")

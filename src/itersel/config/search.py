@@ -81,8 +81,9 @@ class GivenListFeatures(FeatureSettings):
         (item.name for item in fields(Search)),
         "needs --language-model, which is missing; lists of another decoder have no such key",
     )
-    # Not those that are used, as in `Search`: features of the lists themselves may have the prefix of a
-    # template, such as `Lex:`. Files contain no weights of features that are left out.
+    # Not the templates that are used, as in `Search`, because files of lists do not say where a feature comes
+    # from: without a template `Lex` of text_features, features with its prefix `Lex:` are the lists' own, and
+    # all of them are used. Files of weights contain none of a template that is left out.
     left_out_templates: tuple[str, ...] = key(
         "With features: all, templates of text_features that are not used.",
         (),

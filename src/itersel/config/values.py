@@ -182,8 +182,8 @@ class Experiment(WithFeatures):
     )
 
     @property
-    def online_learner(self) -> Online | None:
-        """What shards learn with, each its own weights; None if a batch tuner learns."""
+    def shard_learner(self) -> Online | None:
+        """What each shard learns its own weights with; None if a batch tuner learns."""
         return self.learner if isinstance(self.learner, Online) else None
 
     @property

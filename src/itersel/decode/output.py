@@ -44,5 +44,5 @@ def kbest_lines(
     for rank in ranks:
         score = kbest.score[rank]
         values = feature_values(kbest, rank, dense_names, sparse_names)
-        features = " ".join(f"{name}={value:.{DIGITS}g}" for name, value in values)
-        yield f"{sentence} ||| {text_of(kbest, rank, words)} ||| {features} ||| {score:.{DIGITS}g}"
+        named_values = " ".join(f"{name}={value:.{DIGITS}g}" for name, value in values)
+        yield f"{sentence} ||| {text_of(kbest, rank, words)} ||| {named_values} ||| {score:.{DIGITS}g}"

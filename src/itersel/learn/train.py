@@ -87,7 +87,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     start = ShardState(make_weights({})) if start is None else start
     check_magnitude(start.weights, " at the start", "start from smaller weights")
 
-    learner = settings.learner.make_learner()
+    online_learner = settings.learner.make_learner()
     sentence_count = sum(part.sentence_count for part in parts)
     steps_before = (settings.epoch - 1) * sentence_count
     if start.steps is not None:
@@ -100,7 +100,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     # before training, so that only one table of weights is in memory
     loss = None
     if settings.measure_loss:
-        loss = _measure_loss(weights_at_start(), learner, settings, parts)
+        loss = _measure_loss(weights_at_start(), online_learner, settings, parts)
 
     pairs = 0
     updates = 0
@@ -112,15 +112,15 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         return f"mean {measured} {mean_quality_points:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     weight_table = weights_at_start()
-    examples = _Pass(weight_table, learner, settings, settings.epoch).examples(parts)
+    examples = _Pass(weight_table, online_learner, settings, settings.epoch).examples(parts)
     trained_on = progress(examples, "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
-        move = learner.learn(one.example)
+        move = online_learner.learn(one.example)
         overflown = one.weights.update(one.example, move.coefficient)
         if overflown is not None:
             raise InputError(
                 f"sentence {one.sentence + 1} of the shard: the weight of '{overflown}' overflows; "
-                f"choose a smaller {learner.rate_name}",
+                f"choose a smaller {online_learner.rate_name}",
                 one.name,
             )
 
@@ -145,13 +145,18 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
 
 
 def _measure_loss(
-    weight_table: WeightTable, learner: OnlineLearner, settings: LearningSettings, parts: Sequence[Part]
+    weight_table: WeightTable,
+    online_learner: OnlineLearner,
+    settings: LearningSettings,
+    parts: Sequence[Part],
 ) -> float:
     """Return the sum of the learner's losses with weights that do not change."""
     # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
-    examples = _Pass(weight_table, learner, settings, LOSS_EPOCH).examples(parts)
+    examples = _Pass(weight_table, online_learner, settings, LOSS_EPOCH).examples(parts)
     sentence_count = sum(part.sentence_count for part in parts)
-    return sum((learner.loss(one.example) for one in progress(examples, "measure loss", sentence_count)), 0.0)
+    return sum(
+        (online_learner.loss(one.example) for one in progress(examples, "measure loss", sentence_count)), 0.0
+    )
 
 
 class _Decoded(NamedTuple):
@@ -167,12 +172,12 @@ class _Pass:
     """One pass over all sentences of an epoch, with the weights of `weight_table`."""
 
     def __init__(
-        self, weight_table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
+        self, weight_table: WeightTable, online_learner: OnlineLearner, settings: LearningSettings, epoch: int
     ) -> None:
         self._weight_table = weight_table
         self._epoch = epoch
         self._bleu = SentenceBleu(settings.learner.sentence_bleu)
-        self._learner = learner
+        self._online_learner = online_learner
         self._settings = settings
 
     def examples(self, parts: Sequence[Part]) -> Iterator[_Decoded]:
@@ -215,7 +220,7 @@ class _Pass:
         self._weight_table.close(weights)
 
     def _finder(self, sentences: Sentences, sentence: int) -> DerivationFinder | None:
-        return self._learner.finder(self._bleu.against(sentences.reference_lengths(sentence)))
+        return self._online_learner.finder(self._bleu.against(sentences.reference_lengths(sentence)))
 
     def _example(self, kbest: Candidates, references: ReferenceLengths, rate: float, number: int) -> Example:
         """Return what is learned from the k-best list of the sentence with a number in the shard."""

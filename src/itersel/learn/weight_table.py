@@ -29,15 +29,15 @@ class LearningSteps:
     `owed_before`, the total penalty of earlier epochs.
     """
 
-    def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
+    def __init__(self, learner: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
         self.update_rule = UpdateRule(
-            REGULARIZATIONS[settings.regularization],
-            settings.strength_per_epoch / max(1, sentence_count),
+            REGULARIZATIONS[learner.regularization],
+            learner.strength_per_epoch / max(1, sentence_count),
             owed_before,
-            settings.learning_rate,
-            settings.adaptive,
+            learner.learning_rate,
+            learner.adaptive,
         )
-        self._schedule = SCHEDULES[settings.schedule]
+        self._schedule = SCHEDULES[learner.schedule]
         self._steps_before = steps_before
         self.now = 0
 
@@ -98,13 +98,13 @@ class PartWeights:
 
         factor = steps.schedule_factor(steps.now)
         dense, sparse = example.combine(coefficient)
-        for features, index, gradient in (
+        for part_features, index, gradient in (
             (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
-            bad = update(steps.update_rule, features.weights, index, gradient, steps.now, factor)
+            bad = update(steps.update_rule, part_features.weights, index, gradient, steps.now, factor)
             if bad >= 0:
-                return features.name_of(bad)
+                return part_features.name_of(bad)
 
         return None
 
@@ -117,12 +117,12 @@ class WeightTable:
     were `steps_before` in earlier epochs.
     """
 
-    def __init__(self, start: ShardState, settings: Online, sentence_count: int, steps_before: int) -> None:
+    def __init__(self, start: ShardState, learner: Online, sentence_count: int, steps_before: int) -> None:
         weights, memory = start.weights, start.memory
         owed_before = 0.0 if memory is None else memory.owed
-        self._steps = LearningSteps(settings, sentence_count, steps_before, owed_before)
+        self._steps = LearningSteps(learner, sentence_count, steps_before, owed_before)
         # an epoch without sentences takes nothing from the weights
-        self._owed_after = owed_before + (settings.strength_per_epoch if sentence_count else 0.0)
+        self._owed_after = owed_before + (learner.strength_per_epoch if sentence_count else 0.0)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, 0, memory)
@@ -160,18 +160,18 @@ class WeightTable:
         names = [self._name]
         tables = [self._weights]
 
-        for features in (part.dense, part.sparse):
-            weights = features.weights
+        for part_features in (part.dense, part.sparse):
+            weights = part_features.weights
             for of_table, of_part in zip(self._weights, weights, strict=True):
-                of_table[features.row] = of_part[features.order[features.known]]
+                of_table[part_features.row] = of_part[part_features.order[part_features.known]]
 
-            is_new = _were_updated(weights)[features.order]
-            is_new[features.known] = False
+            is_new = _were_updated(weights)[part_features.order]
+            is_new[part_features.known] = False
 
             new = np.flatnonzero(is_new)
-            keys.append(features.key[new])
-            names.append(features.name.take(new))
-            tables.append(_take(weights, features.order[new]))
+            keys.append(part_features.key[new])
+            names.append(part_features.name.take(new))
+            tables.append(_take(weights, part_features.order[new]))
 
         key = np.concatenate(keys)
         arrays: Any = map(np.concatenate, zip(*tables, strict=True))

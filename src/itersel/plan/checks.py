@@ -46,8 +46,8 @@ def describe_lists(config: Config) -> Iterator[str]:
         if text.quality:
             _check_quality(text.quality, split, translations)
 
-        features = f"{len(dense)} dense features ({', '.join(dense)})"
-        yield f"{split}: {sentences:,} sentences, {translations:,} translations, {features}"
+        named = f"{len(dense)} dense features ({', '.join(dense)})"
+        yield f"{split}: {sentences:,} sentences, {translations:,} translations, {named}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)

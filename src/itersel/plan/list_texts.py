@@ -132,13 +132,13 @@ class ListTexts(PlanPart):
 
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
-        features = self._config.text_features
+        text_features = self._config.text_features
         return word_settings(
             GivenListSettings,
             self._config,
-            groups=features.groups,
-            templates=features.templates,
-            user_model_names=features.user_model_names,
+            groups=text_features.groups,
+            templates=text_features.templates,
+            user_model_names=text_features.user_model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:

@@ -72,7 +72,7 @@ class Origin(ABC):
         """Return the keys of training that do not depend on which decoder translates."""
         return {
             "k_best": never_null(experiment.k_best),
-            "learner": _online_learner(experiment),
+            "learner": _shard_learner(experiment),
             "seed": never_null(experiment.seed),
             "measure_loss": experiment.mixing.needs_loss,
         }
@@ -141,7 +141,7 @@ class _ParallelText(Origin):
         return TrainSettings(**self._learning(experiment), **vars(self.decoding(experiment)))
 
     def decoding_threads(self, wildcards: Any) -> int:
-        return _online_learner(self._config.experiments[wildcards.experiment]).thread_count(MAX_THREADS)
+        return _shard_learner(self._config.experiments[wildcards.experiment]).thread_count(MAX_THREADS)
 
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
@@ -225,7 +225,7 @@ def origin_of(config: Config, files: Files) -> Origin:
     return _GivenLists(config, files) if splits.has_given_lists(config) else _ParallelText(config, files)
 
 
-def _online_learner(experiment: Experiment) -> Online:
+def _shard_learner(experiment: Experiment) -> Online:
     """Return the learner of shards; those of a batch tuner are not trained."""
-    assert experiment.online_learner is not None
-    return experiment.online_learner
+    assert experiment.shard_learner is not None
+    return experiment.shard_learner

@@ -40,8 +40,8 @@ class TextFeatureModels(PlanPart):
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
-        features = self._config.text_features
-        self._user_models = dict(zip(features.user_model_names, features.user_models, strict=True))
+        text_features = self._config.text_features
+        self._user_models = dict(zip(text_features.user_model_names, text_features.user_models, strict=True))
         self._user_folder = f"{self.folder}/language-models"
         self.alignments = list(map(self.alignment, DIRECTIONS))
         # the folder of the lexicon and language model of all text
@@ -98,9 +98,9 @@ class TextFeatureModels(PlanPart):
         return [self.models_of_all_text] if self._needs_models(wildcards) else []
 
     def _needs_models(self, wildcards: Any) -> bool:
-        features = self._config.text_features
+        text_features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return any(needed_models(features.groups, never_null(experiment.templates)))
+        return any(needed_models(text_features.groups, never_null(experiment.templates)))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

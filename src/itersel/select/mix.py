@@ -134,12 +134,12 @@ def _add_all(
     """Add all features to the selector, and to the matrix; return their number and their largest norm."""
     count = 0
     largest = 0.0
-    for part, features in columns:
-        count += features.key.shape[0]
-        largest = max(largest, features.norm.max(initial=0.0))
-        selector.add(features)
+    for part, norms in columns:
+        count += norms.key.shape[0]
+        largest = max(largest, norms.norm.max(initial=0.0))
+        selector.add(norms)
         if writer is not None:
-            writer.append(part, features)
+            writer.append(part, norms)
     return count, largest
 
 
@@ -298,11 +298,11 @@ def _columns(
     `passed_on`: the weights of all shards if training has stopped.
     """
     for entries, columns in _merge(shards):
-        features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
+        norms = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
         if passed_on is not None:
             # averaging equal numbers may round
-            features = features._replace(mean=find_weights(passed_on, features.key))
-        yield columns, features
+            norms = norms._replace(mean=find_weights(passed_on, norms.key))
+        yield columns, norms
 
 
 def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other: int) -> InputError:

@@ -104,14 +104,14 @@ class Selector:
         self._chosen: list[FeatureNorms] = []
         self._size = self._size_before = 0
 
-    def add(self, features: FeatureNorms) -> None:
-        """Consider more features."""
+    def add(self, norms: FeatureNorms) -> None:
+        """Consider more features, by their norms."""
         if self._groups or self._names.shape[0]:
-            is_kept = np.isin(features.key, self._names)
-            is_kept |= np.isin(find_reported_groups(features.key, features.name), self._groups)
-            self._kept.append(features.take(np.flatnonzero(is_kept)))
-            features = features.take(np.flatnonzero(~is_kept))
-        self._chosen.append(features.take(self._choose(features.norm, self._limit)))
+            is_kept = np.isin(norms.key, self._names)
+            is_kept |= np.isin(find_reported_groups(norms.key, norms.name), self._groups)
+            self._kept.append(norms.take(np.flatnonzero(is_kept)))
+            norms = norms.take(np.flatnonzero(~is_kept))
+        self._chosen.append(norms.take(self._choose(norms.norm, self._limit)))
         self._size += self._chosen[-1].key.shape[0]
         if self._size > 2 * self._size_before:
             self._choose_again()
@@ -161,18 +161,18 @@ class MatrixWriter:
         for name in ("features/name_offset", "W/indptr"):
             self._arrays[name].append(np.zeros(1))
 
-    def append(self, columns: WeightColumns, features: FeatureNorms) -> None:
+    def append(self, columns: WeightColumns, norms: FeatureNorms) -> None:
         """Add columns."""
         names, entries = self._arrays["features/name"].size, self._arrays["W/data"].size
         for name, rows in (
-            ("features/name_offset", features.name.offset[1:] + names),
+            ("features/name_offset", norms.name.offset[1:] + names),
             ("W/indptr", columns.offset[1:] + entries),
-            ("features/key", features.key),
-            ("features/name", features.name.data),
+            ("features/key", norms.key),
+            ("features/name", norms.name.data),
             ("W/data", columns.value),
             ("W/indices", columns.shard),
-            ("norm", features.norm),
-            ("v", features.mean),
+            ("norm", norms.norm),
+            ("v", norms.mean),
         ):
             self._arrays[name].append(rows)
 
