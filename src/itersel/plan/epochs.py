@@ -102,6 +102,7 @@ class Epoch(PlanPart):
             return [f"{self.before.folder}/{MANIFEST}"]
         if self.number > 1:
             return []
+
         sentences = f"{self.sentence_folder}/{MANIFEST}"
         folds = self._language_models.folds(self.experiment)
         if folds == 1:

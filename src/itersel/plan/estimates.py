@@ -53,18 +53,22 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     per_word = rules_per_word(sizes["train"].total())
     rules = {split: per_word * size.words for split, size in sizes.items()}
 
-    # grammars: once for each way to split a tuning corpus, and for each text that is translated
-    divided = [(one.tune_on, one.tasks.divided_together, one.seed) for one in experiments]
-    different = {(split, division_of(tasks), seed): (split, tasks) for split, tasks, seed in divided}
-    files = [(split, tasks.file_count, tasks.share) for split, tasks in different.values()]
-    files += [(split, config.decoder.pieces, 1.0) for split in translated]
+    # grammars: once for each way to divide a tuning corpus, and for each text that is translated
+    divisions: dict[tuple[str, str, int | None], tuple[str, int, float]] = {}
+    for one in experiments:
+        tasks = one.tasks.divided_together
+        division = one.tune_on, division_of(tasks), one.seed
+        divisions[division] = one.tune_on, tasks.file_count, tasks.share
+    files = [*divisions.values(), *((split, config.decoder.pieces, 1.0) for split in translated)]
     all_rules = sum(rules[split] * share for split, _, share in files)
     jobs = sum(count for _, count, _ in files)
 
     total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
-        jobs, total = jobs + count, total + time
+        jobs += count
+        total += time
+
     if config.mbr.gain is not None:
         # one job chooses a scale for each experiment and devtest
         devtests = {"devtest", *test_set_devtests(config).values()}
@@ -73,10 +77,15 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
 
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / count for split, count, share in files)
-    text = TextSizes(words, words, grammars)
+    text = TextSizes(train=words, language_model=words, grammars=grammars)
     requests = (text.request_to_index(), text.request_to_extract(), text.request_to_decode(0))
-    memory = 1e6 * max(one["mem_mb"] for one in requests)
-    return Estimate(jobs, hours_of(total + START_SECONDS * jobs), BYTES_PER_RULE * all_rules, memory)
+
+    return Estimate(
+        jobs=jobs,
+        hours=hours_of(total + START_SECONDS * jobs),
+        disk=BYTES_PER_RULE * all_rules,
+        memory=1e6 * max(one["mem_mb"] for one in requests),
+    )
 
 
 def _experiment_cost(
@@ -85,13 +94,15 @@ def _experiment_cost(
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
     tasks = experiment.tasks
     epoch_jobs = -(-tasks.shards // tasks.shards_per_array_task) + 1 + config.decoder.pieces
-    epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
+    epoch = seconds[experiment.tune_on] * tasks.share + seconds["devtest"]
+
     if experiment.batch_tuner is not None:
         epoch += TUNE_SECONDS
     if experiment.retune.batch_tuner is not None:
         iterations = experiment.retune.iteration_count
         epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
         epoch_jobs += iterations * (config.decoder.pieces + 1)
+
     jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.pieces
     return jobs, experiment.epochs * epoch + sum(seconds[split] for split in tested)
 

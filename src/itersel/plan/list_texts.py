@@ -41,12 +41,18 @@ class ListTexts(PlanPart):
     def texts(self, split: str) -> list[str]:
         """Return the corpus files written from the user's files."""
         text = self._text(split)
-        columns = [*reference_columns(len(text.target)), *(["labels"] if text.labels else [])]
-        columns += ["source"] if text.source else []
-        found = [self._files.text(split, column) for column in columns]
+        columns = list(reference_columns(len(text.target)))
+        if text.labels:
+            columns.append("labels")
+        if text.source:
+            columns.append("source")
+
+        files = [self._files.text(split, column) for column in columns]
         if has_references(self._config, split):
-            found.append(self._files.statistics(split))
-        return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
+            files.append(self._files.statistics(split))
+        if split == "train":
+            files += [self._files.preparation, self._files.recaser]
+        return files
 
     @property
     def reference_settings(self) -> str:

@@ -17,8 +17,10 @@ from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
 from itersel.storage.files import compression_of
 
-# Of tokenised text, including a space; and how many times smaller a compressed file is.
-BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
+# Of tokenised text, including a space.
+BYTES_PER_WORD = 6.0
+# How many times smaller a compressed file is.
+COMPRESSION = 3.0
 # The translations of a sentence differ little.
 LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
@@ -32,8 +34,11 @@ DENSE_SHARE = 0.1
 FOREST_TRANSLATIONS = 100
 # No job requests memory for more translations, 63 GB: whole training corpora are for online learners.
 MAX_TUNED_TRANSLATIONS = 14e6
-# Source words of train and of one of its files before a download, and of train of the LibreOffice Help.
-DOWNLOAD_WORDS, DOWNLOAD_FILE_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
+# Source words of train and of one of its files before a download.
+DOWNLOAD_WORDS = 50e6
+DOWNLOAD_FILE_WORDS = 25e3
+# Source words of train of the LibreOffice Help.
+HELP_WORDS = 0.5e6
 # Source words of a held-out set whose size is not known.
 HELD_OUT_WORDS = 75e3
 # Words of text that give a model with as many n-grams as an ARPA file of one byte.
@@ -144,9 +149,9 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
 
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
-        train,
-        language_model,
-        max(pieces),
+        train=train,
+        language_model=language_model,
+        grammars=max(pieces),
         tuned=_tuned(config, lambda split, one: sentences[split] * _translations(one, FOREST_TRANSLATIONS)),
         compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),
     )
@@ -175,10 +180,13 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
         if one.batch_tuner is not None:
             is_dense = one.batch_tuner.searches_lines or not one.uses_sparse
             share = DENSE_SHARE if is_dense else 1.0
-            found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
+            epochs = 1 if is_fixed else one.epochs
+            found.append(share * epochs * translations(one.tune_on, one))
+
         if one.retune.batch_tuner is not None:
             iterations = 1 if is_fixed else one.retune.iteration_count
             found.append(DENSE_SHARE * iterations * translations("dev", one))
+
     return min(MAX_TUNED_TRANSLATIONS, max(found))
 
 
@@ -197,11 +205,13 @@ def list_sizes(config: Config) -> TextSizes:
     compared = sum(translations[split] for split in test_sets(config).values()) / size_of_lists
 
     user_models = sum(map(_bytes, config.text_features.user_models))
+    factor = 1 if config.text_features.is_empty else FEATURES_OF_TEXT
+
     return TextSizes(
-        _model_words(config),
-        user_models * WORDS_PER_ARPA_BYTE,
-        0.0,
-        max(*parts, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
+        train=_model_words(config),
+        language_model=user_models * WORDS_PER_ARPA_BYTE,
+        grammars=0.0,
+        lists=factor * max(*parts, *pieces),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),
         # also the decoder's own first entries
         compared=(_systems(config) + 1) * compared,
@@ -212,6 +222,7 @@ def _model_words(config: Config) -> float:
     """Return the number of source words on which models of features of lists are estimated."""
     if not config.text_features.needs_models:
         return 0.0
+
     train = texts_of(config, "train")[""]
     assert isinstance(train, TrainingText)
     paths = (*train.source, *config.text_features.source)
@@ -225,6 +236,7 @@ def _split_words(config: Config, split: str, fetched: str) -> float | None:
         return float(cut[split] * WORDS_PER_PAIR)
     if not is_given(config, split):
         return None
+
     paths: list[str] = []
     for one in corpora(config, split, fetched):
         paths += (*one.source, *one.target, *one.file)

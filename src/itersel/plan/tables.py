@@ -161,15 +161,17 @@ class Tables(PlanPart):
     def _user_score_numbers(self, test_set: str) -> dict[str, UserScoreNumbers]:
         """Return the files with the numbers of the user's own scores for a test set."""
         place = list(self._texts.test_sets).index(test_set)
-        return {
-            name: UserScoreNumbers(
-                list_numbers=no_option(score.list_numbers[place]) if score.list_numbers else None,
-                system_numbers={
-                    system: no_option(files[place]) for system, files in (score.system_numbers or {}).items()
-                },
+        numbers: dict[str, UserScoreNumbers] = {}
+
+        for name, score in self._config.evaluation.user_scores.items():
+            of_lists = score.list_numbers
+            of_systems = score.system_numbers or {}
+            numbers[name] = UserScoreNumbers(
+                list_numbers=no_option(of_lists[place]) if of_lists else None,
+                system_numbers={system: no_option(files[place]) for system, files in of_systems.items()},
             )
-            for name, score in self._config.evaluation.user_scores.items()
-        }
+
+        return numbers
 
     @property
     def score_files(self) -> list[str]:
@@ -200,8 +202,10 @@ class Tables(PlanPart):
 
     def task_settings(self, wildcards: Any) -> str:
         """Return the `TaskTableSettings` of a split."""
-        systems = (ScoredSystem(system, file) for file, system in self.task_systems(wildcards.split))
-        return as_json(TaskTableSettings(self.task_labels, tuple(systems), self._comparison))
+        systems = [ScoredSystem(system, file) for file, system in self.task_systems(wildcards.split)]
+        return as_json(
+            TaskTableSettings(tasks=self.task_labels, systems=tuple(systems), comparison=self._comparison)
+        )
 
     def task_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""

@@ -142,13 +142,10 @@ class Texts:
     def help_settings(self) -> str:
         """The `HelpSettings`; for a folder, `Languages`."""
         data = self._config.data
-        source, target = data.source_language, data.target_language
+        languages = Languages(source_language=data.source_language, target_language=data.target_language)
         if self.help_folder:
-            return as_json(Languages(source_language=source, target_language=target))
-        settings = HelpSettings(
-            source_language=source, target_language=target, mirror=data.mirror, release=data.release
-        )
-        return as_json(settings)
+            return as_json(languages)
+        return as_json(HelpSettings(**vars(languages), mirror=data.mirror, release=data.release))
 
     @property
     def statistics(self) -> list[str]:
@@ -164,12 +161,13 @@ class Texts:
     def prepared(self) -> list[str]:
         """The files that preparing train makes, including the splits that are made from the same text."""
         text = self._files.text
-        made = ["train", *(split for split in self.held_out if split not in self.given)]
-        files = [text(split, side) for split in made for side in ("source", "target")]
-        for split in made[1:]:
+        cut = [split for split in self.held_out if split not in self.given]
+        files = [text(split, side) for split in ("train", *cut) for side in ("source", "target")]
+        for split in cut:
             files += [*self.raw_references(split), text(split, RAW_SOURCE)]
+
         if self._is_help or splits.has_labels(self._config, "train"):
-            files += [text(split, "labels") for split in made]
+            files += [text(split, "labels") for split in ("train", *cut)]
         if splits.is_aligned(self._config):
             files.append(text("train", "alignment"))
         files += self.prepared_monolingual

@@ -74,6 +74,7 @@ def choose_system(
     """
     epoch = 1 + index_of_best(scores.deciding_scores, settings.scoring.choose_by)
     active = _keep_weights(weights[epoch - 1], output)
+
     experiment = settings.experiment
     values = recorded(experiment)
 

@@ -127,8 +127,11 @@ class Reranker(RerankerDescription):
         self, paths: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
         """Return the best translation of each sentence; see `blocks`."""
-        blocks, ranking = self.blocks(paths, sources, source_path), ranking_of(self.settings.mbr)
-        return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
+        ranking = ranking_of(self.settings.mbr)
+        texts: list[str] = []
+        for block in self.blocks(paths, sources, source_path):
+            texts += block.table.best_texts(self.weights, ranking)
+        return texts
 
 
 def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Reranker:
@@ -136,8 +139,8 @@ def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Rera
     files = resources.files
     needed = resources.settings.lists.needed_models
     return Reranker(
-        resources.settings,
-        resources.training_dense_names,
-        read_itersel_weights(Path(folder, WEIGHTS)),
-        read_feature_models(files.aligners, files.text_models, needed, files.user_models),
+        settings=resources.settings,
+        training_dense_names=resources.training_dense_names,
+        weights=read_itersel_weights(Path(folder, WEIGHTS)),
+        models=read_feature_models(files.aligners, files.text_models, needed, files.user_models),
     )

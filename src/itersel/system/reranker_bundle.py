@@ -41,6 +41,7 @@ def _format_of(settings: RerankerSettings) -> FileFormat:
     has_parts = dict.fromkeys(DIRECTIONS, needed.aligners)
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
+
     count = len(settings.lists.user_model_names)
     user_models = dict.fromkeys(map(_user_model, range(count)), binary.FORMAT)
     return replace(FORMAT, arrays=declarations(parts | user_models))
@@ -53,11 +54,11 @@ def _user_model(number: int) -> str:
 
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
-    parts = {"weights": weight_file.weight_arrays(system.weights)}
     description = RerankerDescription(system.settings, system.training_dense_names)
     attributes = {"version": __version__, **as_content(description)}
-    models = system.models
+    parts = {"weights": weight_file.weight_arrays(system.weights)}
 
+    models = system.models
     if models.aligners is not None:
         for name, aligner in zip(DIRECTIONS, models.aligners, strict=True):
             parts[name] = sampler.model_arrays(aligner)
@@ -69,6 +70,7 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     for number, model in enumerate(models.user_models):
         parts[_user_model(number)] = binary.model_arrays(model)
         attributes[_user_model(number)] = dict(model.attributes)
+
     write_arrays(path, _format_of(system.settings), joined(parts), attributes)
 
 
@@ -77,24 +79,27 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
     _, attributes = map_arrays(path, _WEIGHTS)
     with checked(path, DAMAGED):
         description = from_content(RerankerDescription, attributes)
+
     settings = description.settings
     arrays, _ = map_arrays(path, _format_of(settings))
-    weights = weight_file.weights_of(part_of(arrays, "weights"), path)
 
     def model(part: str) -> binary.LanguageModel:
         with checked(path, DAMAGED):
             of_part = {**attributes[part]}
         return binary.model_of(part_of(arrays, part), of_part, path)
 
+    weights = weight_file.weights_of(part_of(arrays, "weights"), path)
     needed = settings.lists.needed_models
     aligners = None
     if needed.aligners:
-        both = (sampler.model_of(part_of(arrays, name), name) for name in DIRECTIONS)
-        aligners = next(both), next(both)
+        forward, reverse = (sampler.model_of(part_of(arrays, name), name) for name in DIRECTIONS)
+        aligners = forward, reverse
+
+    user_models = map(_user_model, range(len(settings.lists.user_model_names)))
     models = FeatureModels(
-        aligners,
-        lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
-        model("model") if needed.language_model else None,
-        tuple(model(_user_model(number)) for number in range(len(settings.lists.user_model_names))),
+        aligners=aligners,
+        lexicon=lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
+        language_model=model("model") if needed.language_model else None,
+        user_models=tuple(map(model, user_models)),
     )
     return Reranker(settings, description.training_dense_names, weights, models)

@@ -37,10 +37,10 @@ class TranslatorFiles:
     def changed(self, change: Change) -> TranslatorFiles:
         """Return other paths, made by `change`."""
         return TranslatorFiles(
-            change("language model", self.language_model),
-            change("index", self.index),
-            change("preparation", self.preparation),
-            change("recaser", self.recaser),
+            language_model=change("language model", self.language_model),
+            index=change("index", self.index),
+            preparation=change("preparation", self.preparation),
+            recaser=change("recaser", self.recaser),
         )
 
 
@@ -67,9 +67,9 @@ class RerankerFiles:
     def changed(self, change: Change) -> RerankerFiles:
         """Return other paths, made by `change`."""
         return RerankerFiles(
-            tuple(change("aligner", file) for file in self.aligners),
-            None if self.text_models is None else change(TEXT_MODELS, self.text_models),
-            tuple(change("language model", file) for file in self.user_models),
+            aligners=tuple(change("aligner", file) for file in self.aligners),
+            text_models=None if self.text_models is None else change(TEXT_MODELS, self.text_models),
+            user_models=tuple(change("language model", file) for file in self.user_models),
         )
 
 
@@ -89,14 +89,16 @@ class RerankerResources(RerankerDescription):
 
     def __post_init__(self) -> None:
         needed = self.settings.lists.needed_models
+        names = self.settings.lists.user_model_names
+        user_models = self.files.user_models
+
         if needed.aligners and len(self.files.aligners) != 2:
             why = f"names {len(self.files.aligners)} models; features of text need those of both directions"
             raise wrong("aligners", why)
         if (needed.lexicon or needed.language_model) and self.files.text_models is None:
             raise wrong("text_models", "is missing; features of text need them")
-        own, names = self.files.user_models, self.settings.lists.user_model_names
-        if len(own) != len(names):
-            raise wrong("user_models", f"names {len(own)} files for {len(names)} models")
+        if len(user_models) != len(names):
+            raise wrong("user_models", f"names {len(user_models)} files for {len(names)} models")
 
     def with_paths(self, change: Change) -> RerankerResources:
         """Return the same with other paths, made by `change`."""
@@ -152,8 +154,10 @@ def no_translator(path: FilePath) -> InputError:
 def _resolved(path: Path, name: str, file: str) -> str:
     """Return the path of a file, or of the folder of text models, in a description; it must exist."""
     found = os.path.normpath(path.parent / file)
-    exists, what = (os.path.isdir, "folder") if name == TEXT_MODELS else (os.path.isfile, "file")
-    if not exists(found):
+    is_folder = name == TEXT_MODELS
+    exists = os.path.isdir(found) if is_folder else os.path.isfile(found)
+    if not exists:
+        what = "folder" if is_folder else "file"
         advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
         raise InputError(f"names the {name} {found}: no such {what}; {advice}", path)
     return found

@@ -70,12 +70,12 @@ def read_translator_folder(path: FilePath, resources: TranslatorResources) -> Tr
     """Load the translator in a folder, given its description."""
     files = resources.files
     return TrainedTranslator(
-        grammar_index.load_index(files.index),
-        binary.load_model(files.language_model),
-        weight_file.read_itersel_weights(Path(path, WEIGHTS)),
-        read_preparation(files.preparation),
-        read_recaser(files.recaser),
-        resources.settings,
+        index=grammar_index.load_index(files.index),
+        language_model=binary.load_model(files.language_model),
+        weights=weight_file.read_itersel_weights(Path(path, WEIGHTS)),
+        preparation=read_preparation(files.preparation),
+        recaser=read_recaser(files.recaser),
+        settings=resources.settings,
     )
 
 
@@ -118,10 +118,10 @@ def read_translator_bundle(path: FilePath) -> TrainedTranslator:
         settings = from_content(TranslationSettings, attributes["settings"])
 
     return TrainedTranslator(
-        grammar_index.index_of(part_of(arrays, "index"), path),
-        binary.model_of(part_of(arrays, "model"), model_attributes, path),
-        weight_file.weights_of(part_of(arrays, "weights"), path),
-        read_preparation(path, arrays["preparation"].tobytes()),
-        read_recaser(path, arrays["recaser"].tobytes()),
-        settings,
+        index=grammar_index.index_of(part_of(arrays, "index"), path),
+        language_model=binary.model_of(part_of(arrays, "model"), model_attributes, path),
+        weights=weight_file.weights_of(part_of(arrays, "weights"), path),
+        preparation=read_preparation(path, arrays["preparation"].tobytes()),
+        recaser=read_recaser(path, arrays["recaser"].tobytes()),
+        settings=settings,
     )
