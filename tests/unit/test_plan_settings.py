@@ -148,6 +148,23 @@ def test_rerankers_need_what_their_features_need():
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
 
 
+def test_all_steps_of_an_experiment_search_in_the_same_way():
+    """In training, tuning and testing, and to choose a scale."""
+    grammar, decoder = {"max_span": 9, "templates": ["RBS", "Lex"]}, {"pop_limit": 70}
+    mbr = {"gain": "chrf"}
+    plan = plan_of({"a": {"templates": ["Lex"]}}, grammar=grammar, decoder=decoder, mbr=mbr)
+    place = job(epoch=1, shard=0)
+    expected = {"features": "all", "templates": ["Lex"], "pop_limit": 70, "max_span": 9}
+    for settings in (
+        plan.origin.train_settings,
+        plan.origin.decode_settings,
+        plan.tuning.decoding_settings,
+        plan.choice.scale_settings,
+    ):
+        found = json.loads(settings(place))
+        assert {key: found[key] for key in expected} == expected
+
+
 def test_templates_of_an_experiment():
     """Settings of all steps name those that it uses, in the same order whatever is stated."""
     every, some = ["RBS", "Lex"], ["Lex"]

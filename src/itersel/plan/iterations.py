@@ -27,11 +27,11 @@ class Iterations(ABC):
         """The number of tuning files of an iteration, one for each shard or piece."""
 
     @abstractmethod
-    def sentence_files(self, number: int) -> list[str]:
+    def files_of(self, number: int) -> list[str]:
         """Return the files with the sentences of a tuning file: grammars, or given lists."""
 
     @abstractmethod
-    def language_models(self, number: int) -> list[str]:
+    def language_models_of(self, number: int) -> list[str]:
         """Return the language model for each of these files."""
 
     @property
@@ -61,8 +61,8 @@ class Iterations(ABC):
         """Return the start weights of an iteration: those of the one before, or of the first."""
         return [f"{self.folder(iteration - 1)}/{WEIGHTS}"] if iteration > 1 else self.first_weights
 
-    def tuning_files(self, iteration: int) -> list[str]:
-        """Return the tuning files that are read in an iteration, of all shards or pieces."""
+    def written_files(self, iteration: int) -> list[str]:
+        """Return the tuning files that an iteration reads, of all shards or pieces, if they are written."""
         numbers = range(self.oldest(iteration), iteration + 1)
         names = [tuning_file(number) for number in range(self.count)]
         return [f"{folder}/{name}" for folder in map(self.folder, numbers) for name in names]
@@ -77,10 +77,10 @@ class _BatchIterations(Iterations):
     def count(self) -> int:
         return self._epoch.experiment.tasks.shards
 
-    def sentence_files(self, number: int) -> list[str]:
+    def files_of(self, number: int) -> list[str]:
         return self._epoch.shard_files(number)
 
-    def language_models(self, number: int) -> list[str]:
+    def language_models_of(self, number: int) -> list[str]:
         return self._epoch.shard_language_models(number)
 
     @property
@@ -121,10 +121,10 @@ class _RetuneIterations(Iterations):
     def count(self) -> int:
         return len(self._pieces)
 
-    def sentence_files(self, number: int) -> list[str]:
+    def files_of(self, number: int) -> list[str]:
         return [self._pieces[number]]
 
-    def language_models(self, number: int) -> list[str]:
+    def language_models_of(self, number: int) -> list[str]:
         return self._language_models
 
     @property

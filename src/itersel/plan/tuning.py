@@ -46,11 +46,11 @@ class Tuning(PlanPart):
 
     def decoded_files(self, wildcards: Any) -> list[str]:
         """Return the files of sentences to decode for a tuning file: their grammars."""
-        return self._iterations(wildcards).sentence_files(int(wildcards.file))
+        return self._iterations(wildcards).files_of(int(wildcards.file))
 
     def decoding_language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each of `decoded_files`."""
-        return self._iterations(wildcards).language_models(int(wildcards.file))
+        return self._iterations(wildcards).language_models_of(int(wildcards.file))
 
     def files_per_array_task(self, wildcards: Any) -> int:
         """Return the number of tuning files that an array task writes."""
@@ -85,11 +85,11 @@ class Tuning(PlanPart):
     def tuning_files(self, wildcards: Any) -> list[str]:
         """Return the files to tune on: of all iterations so far, but only the newest forests of dev."""
         iterations = self._iterations(wildcards)
-        decoded = iterations.tuning_files(self.iteration(wildcards))
+        decoded = iterations.written_files(self.iteration(wildcards))
 
         sentence_files: list[str] = []
         for number in range(iterations.count):
-            sentence_files += iterations.sentence_files(number)
+            sentence_files += iterations.files_of(number)
 
         return self._origin.tuning_files(sentence_files, decoded)
 
