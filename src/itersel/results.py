@@ -8,27 +8,40 @@ from __future__ import annotations
 
 import re
 
-# Folders: prepared text, experiments, translations of the test sets, tables and pages.
-CORPUS, EXPERIMENTS, EVALUATION, REPORT = "corpus", "experiments", "evaluation", "report"
+# The folder of prepared text.
+CORPUS = "corpus"
+# The folder of the experiments.
+EXPERIMENTS = "experiments"
+# The folder of the translations of the test sets.
+EVALUATION = "evaluation"
+# The folder of tables and pages.
+REPORT = "report"
 
 # Logs and measurements of jobs, in a folder for each step.
-LOGS, BENCHMARKS = "logs", "benchmarks"
+LOGS = "logs"
+BENCHMARKS = "benchmarks"
 
-# In the folder of prepared text: how train was prepared, and the recaser learned from it.
-PREPARATION_FILE, RECASER_FILE = "preparation.json", "recaser.json"
-PREPARATION, RECASER = f"{CORPUS}/{PREPARATION_FILE}", f"{CORPUS}/{RECASER_FILE}"
+# How train was prepared; in the folder of prepared text, and in that of results.
+PREPARATION_FILE = "preparation.json"
+PREPARATION = f"{CORPUS}/{PREPARATION_FILE}"
+# The recaser learned from train, likewise.
+RECASER_FILE = "recaser.json"
+RECASER = f"{CORPUS}/{RECASER_FILE}"
 # The index of the training corpus.
 INDEX = "grammar/index"
 # The language model of all text: compiled, and as it is estimated.
-LANGUAGE_MODEL, ARPA = "lm/lm.bin", "lm/lm.arpa.gz"
+LANGUAGE_MODEL = "lm/lm.bin"
+ARPA = "lm/lm.arpa.gz"
 
 # Written when the workflow starts: the config as given, and versions.
 RUN = f"{REPORT}/run.json"
 # The tables of the systems and of the corpora, and the sentences that are explained, for the page.
-TABLE, CORPUS_TABLE = f"{REPORT}/table.json", f"{REPORT}/corpus.json"
+TABLE = f"{REPORT}/table.json"
+CORPUS_TABLE = f"{REPORT}/corpus.json"
 DERIVATIONS = f"{REPORT}/derivations.json"
-# Pages. That of an unfinished run has a different name because the other one is an output of the workflow.
-PAGE, PROGRESS_PAGE = f"{REPORT}/index.html", f"{REPORT}/progress.html"
+# The page of a run; as it is an output of the workflow, the page of an unfinished run has another name.
+PAGE = f"{REPORT}/index.html"
+PROGRESS_PAGE = f"{REPORT}/progress.html"
 
 # In the folders of divisions, epochs and lists: their manifest, written once all of their files exist.
 MANIFEST = "files.txt"
@@ -40,13 +53,19 @@ BEST = "best"
 SELECTION_TABLE = "selection.json"
 # In the folder of an epoch, or of the best one: its weights.
 WEIGHTS = "weights.h5"
-# In the folder of an epoch: mixed weights that are tuned afterwards, the matrix of the shards' weights, the
-# decision whether training stops, and the lists or forests that a tuner reads.
-MIXED, WEIGHT_MATRIX = "mixed.h5", "matrix.h5"
+# In the folder of an epoch: mixed weights that are tuned afterwards, ...
+MIXED = "mixed.h5"
+# ... the matrix of the shards' weights, ...
+WEIGHT_MATRIX = "matrix.h5"
+# ... the decision whether training stops, ...
 DECISION = "decision.json"
+# ... and the folder of the lists or forests that a tuner reads.
 TUNING = "tuning"
-# In the folder of the best epoch: what describes the system, and what it needs to translate.
-SYSTEM, RESOURCES, MBR = "system.json", "resources.json", "mbr.json"
+# In the folder of the best epoch: what describes the system, what it needs to translate, and its minimum
+# Bayes risk.
+SYSTEM = "system.json"
+RESOURCES = "resources.json"
+MBR = "mbr.json"
 
 EPOCH_PREFIX = "epoch-"
 _EPOCH = re.compile(rf"{EPOCH_PREFIX}([1-9][0-9]{{0,5}})")

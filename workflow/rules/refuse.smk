@@ -69,7 +69,8 @@ def refuse_running_jobs():
             " the profile of that run, which cancels them; or cancel them yourself and delete that folder"
         )
     # jobs that have just been cancelled take a moment to end
-    end, waiting = time.monotonic() + 10, False
+    end = time.monotonic() + 10
+    waiting = False
     while process := next(running_jobs(), None):
         if not waiting:
             waiting = True

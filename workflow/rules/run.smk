@@ -107,7 +107,8 @@ def next_steps():
     if not systems:
         return
     split = next(iter(PLAN.texts.test_sets.values()))
-    cache, tools = CACHE and shortest(CACHE), shortest(os.path.dirname(sys.executable))
+    cache = CACHE and shortest(CACHE)
+    tools = shortest(os.path.dirname(sys.executable))
     if HAS_GIVEN_LISTS:
         options = PLAN.list_texts.reranking_options(split)
         yield from hints_for_lists(systems, options, cache, tools)

@@ -169,7 +169,8 @@ class Decoder:
     def no_words(self) -> KBest:
         """Return the only translation of a sentence without words."""
         # nothing is translated, so nothing is scored, not even the end of the sentence
-        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        none = np.zeros(0, np.int32)
+        offset = np.zeros(2, np.int64)
         dense = np.zeros((1, len(self.dense_names)))
         return KBest(
             word=none,

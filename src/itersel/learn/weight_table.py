@@ -118,7 +118,8 @@ class WeightTable:
     """
 
     def __init__(self, start: ShardState, learner: Online, sentence_count: int, steps_before: int) -> None:
-        weights, memory = start.weights, start.memory
+        weights = start.weights
+        memory = start.memory
         owed_before = 0.0 if memory is None else memory.owed
         self._steps = LearningSteps(learner, sentence_count, steps_before, owed_before)
         # an epoch without sentences takes nothing from the weights
@@ -181,7 +182,8 @@ class WeightTable:
 
     def collect(self, average: bool) -> tuple[Weights, ShardState | None]:
         """Return the weights to mix, and the state to continue from; None if they are the same."""
-        steps, found = self._steps, self._weights
+        steps = self._steps
+        found = self._weights
         settle_all(steps.update_rule, found, steps.now)
 
         last = Weights(self._key, found.value, self._name)

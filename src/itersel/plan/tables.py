@@ -61,10 +61,13 @@ class Tables(PlanPart):
                 self._joined[whole.folder] = whole
                 self.independent.setdefault(whole.folder, {})[repeat.label] = folder
 
+        # the tasks that are compared: independent ones, which lack weights for others, or else all
         tasks = [one.tasks for one in self._config.experiments.values()]
         independent = [one for one in tasks if one.only_label is not None]
-        labels = (label for one in independent or tasks for label in one.label_names)
-        # the tasks that are compared: independent ones, which lack weights for others, or else all
+        labels: list[str] = []
+        for one in independent or tasks:
+            labels += one.label_names
+
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in self._texts.test_sets.values() if self._has_task_table(split)]
 

@@ -286,8 +286,14 @@ def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, Weight
             raise error
 
         offset = space.offset[: count + 1]
-        shard, value = space.shard[: offset[-1]], space.value[: offset[-1]]
-        yield entries, WeightColumns(space.key[:count], space.first[:count], offset, shard, value)
+        columns = WeightColumns(
+            key=space.key[:count],
+            first=space.first[:count],
+            offset=offset,
+            shard=space.shard[: offset[-1]],
+            value=space.value[: offset[-1]],
+        )
+        yield entries, columns
 
 
 def _columns(
@@ -315,7 +321,8 @@ def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other
         shard = int(np.searchsorted(entries.begin, entry, side="right")) - 1
         return shards[shard].path
 
-    name, path = name_of(bad), path_of(bad)
+    name = name_of(bad)
+    path = path_of(bad)
     if bad == other:
         why = magnitude_fault(entries.value[bad])
         return InputError(f"the weight of '{name}' is {why}; train the shard again", path)

@@ -163,7 +163,8 @@ class MatrixWriter:
 
     def append(self, columns: WeightColumns, norms: FeatureNorms) -> None:
         """Add columns."""
-        names, entries = self._arrays["features/name"].size, self._arrays["W/data"].size
+        names = self._arrays["features/name"].size
+        entries = self._arrays["W/data"].size
         for name, rows in (
             ("features/name_offset", norms.name.offset[1:] + names),
             ("W/indptr", columns.offset[1:] + entries),
@@ -188,8 +189,9 @@ class MatrixWriter:
             key = stream["features/key"][begin : begin + MATRIX_BLOCK]
             end = int(np.searchsorted(selected.key, key[-1], side="right"))
             place = np.searchsorted(key, selected.key[done:end])
-            chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
+            chosen = np.zeros(key.shape[0], np.uint8)
             chosen[place] = 1
+            mean = np.zeros(key.shape[0])
             mean[place] = selected.mean[done:end]
 
             self._arrays["selected"].append(chosen)

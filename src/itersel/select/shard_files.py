@@ -49,7 +49,8 @@ class ShardReader:
 
         # Reused for every range: new memory from the operating system takes as long as everything else.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
-        self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
+        self._key = np.empty(self.largest_range, np.uint64)
+        self._value = np.empty(self.largest_range)
         self._check = np.empty(self.largest_range, np.uint64)
         self._offset = np.zeros(self.largest_range + 1, np.int64)
         # a tenth more than the mean of a range, so that it is hardly ever enlarged
