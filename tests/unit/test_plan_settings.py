@@ -122,7 +122,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
         check_settings(TrainSettings, plan.origin.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
-        kind = ForestSettings if plan.tuning.decoding_step(place) == "forest" else KBestSettings
+        kind = ForestSettings if plan.tuning.step(place) == "forest" else KBestSettings
         check_settings(kind, plan.tuning.decoding_settings(place))
         check_settings(TuneSettings, plan.tuning.tune_settings(place))
 
@@ -250,7 +250,7 @@ def test_settings_of_tuning():
     ):
         search["templates"] = templates
         place = job(name, epoch=1, shard=0)
-        assert everything().tuning.decoding_step(place) == step
+        assert everything().tuning.step(place) == step
         assert json.loads(everything().tuning.decoding_settings(place)) == {
             "features": features,
             **search,

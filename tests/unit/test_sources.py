@@ -126,7 +126,7 @@ def test_rules_name_their_steps(root):
         for rule in re.split(r"(?m)^\s*rule[ :]", path.read_text())[1:]:
             command = re.search(r"itersel ([a-z]+(?: [a-z]+(?:-[a-z]+)*)?)", rule)
             if "itersel step {params.step}" in rule:
-                assert 'step_digest(f"step {PLAN.tuning.decoding_step(wildcards)}")' in rule
+                assert 'step_digest(f"step {PLAN.tuning.step(wildcards)}")' in rule
                 continue
             if command is None:
                 continue

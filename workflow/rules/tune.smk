@@ -34,10 +34,10 @@ rule write_tuning_files:
         array=PLAN.epochs.array_name,
         jobs_per_task=PLAN.tuning.files_per_array_task,
     params:
-        step=PLAN.tuning.decoding_step,
+        step=PLAN.tuning.step,
         settings=PLAN.tuning.decoding_settings,
         iteration=PLAN.tuning.iteration,
-        code=lambda wildcards: step_digest(f"step {PLAN.tuning.decoding_step(wildcards)}"),
+        code=lambda wildcards: step_digest(f"step {PLAN.tuning.step(wildcards)}"),
     shell:
         "itersel step {params.step} --sentences {input.sentences:q} --language-model {input.language_model:q}"
         " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"

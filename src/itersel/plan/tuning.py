@@ -60,7 +60,7 @@ class Tuning(PlanPart):
         """Return the manifests that all shards or pieces wait for, so that they start together."""
         return self._iterations(wildcards).level_before_decoding
 
-    def decoding_step(self, wildcards: Any) -> str:
+    def step(self, wildcards: Any) -> str:
         """Return the step that writes a tuning file."""
         return "forest" if self._epochs.of(wildcards).reads_forests else "kbest"
 
