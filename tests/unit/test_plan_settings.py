@@ -175,7 +175,7 @@ def test_templates_of_an_experiment():
         place = job(name, epoch=1, shard=0)
         chosen = json.loads(plan.choice.choose_settings(place))
         assert chosen["experiment"]["templates"] == expected
-        assert chosen["templates"] == every
+        assert chosen["available_templates"] == every
         for settings in (
             plan.origin.train_settings,
             plan.origin.decode_settings,

@@ -69,7 +69,7 @@ class ChooseSettings:
     )
     repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
-    templates: tuple[str, ...] = key(
+    available_templates: tuple[str, ...] = key(
         "Templates that all experiments can use; tables name those of an experiment that uses only some.",
         DEFAULT_TEMPLATES,
         choices=ALL_TEMPLATES,

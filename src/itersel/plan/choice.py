@@ -54,7 +54,7 @@ class Choice(PlanPart):
                 name=repeat.system,
                 repeat=repeat.repeat,
                 experiment=replace(experiment, tasks=experiment.tasks.as_in_config()),
-                templates=available_templates(self._config),
+                available_templates=available_templates(self._config),
                 devtest=self._texts.devtest(wildcards),
             )
         )

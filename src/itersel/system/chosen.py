@@ -84,7 +84,7 @@ def choose_system(
         learner=values["learner"]["name"],
         mixing=values["mixing"]["name"],
         tune_on=experiment.tune_on,
-        features=_used_features(experiment, settings.templates),
+        features=_used_features(experiment, settings.available_templates),
         tasks=values["tasks"]["name"],
         shards=experiment.tasks.shards,
         settings=values,
