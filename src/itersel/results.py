@@ -21,10 +21,10 @@ REPORT = "report"
 LOGS = "logs"
 BENCHMARKS = "benchmarks"
 
-# How train was prepared; in the folder of prepared text, and in that of results.
+# How train was prepared: its name in the folder of prepared text, and its path in the results.
 PREPARATION_FILE = "preparation.json"
 PREPARATION = f"{CORPUS}/{PREPARATION_FILE}"
-# The recaser learned from train, likewise.
+# The recaser learned from train, likewise: name and path.
 RECASER_FILE = "recaser.json"
 RECASER = f"{CORPUS}/{RECASER_FILE}"
 # The index of the training corpus.
