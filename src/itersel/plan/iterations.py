@@ -62,7 +62,10 @@ class Iterations(ABC):
         return [f"{self.folder(iteration - 1)}/{WEIGHTS}"] if iteration > 1 else self.first_weights
 
     def written_files(self, iteration: int) -> list[str]:
-        """Return the tuning files that an iteration reads where sentences are decoded: of all shards or pieces."""
+        """Return the tuning files of all shards or pieces that an iteration reads.
+
+        With given lists, nothing writes them: the lists are read instead.
+        """
         numbers = range(self.oldest(iteration), iteration + 1)
         names = [tuning_file(number) for number in range(self.count)]
         return [f"{folder}/{name}" for folder in map(self.folder, numbers) for name in names]
