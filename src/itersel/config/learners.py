@@ -8,8 +8,7 @@ config, its documentation and the settings of the steps follow from them. Batch 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
 DEFAULT_LEARNER = "adagrad"
-# The factor of the learning rate in step t, from 1.
-SCHEDULES: Mapping[str, Callable[[int], float]] = {
-    "constant": lambda t: 1.0,
-    "1/t": lambda t: 1.0 / t,
-    "1/sqrt(t)": lambda t: 1.0 / math.sqrt(t),
-}
 
 
 @dataclass(frozen=True)
