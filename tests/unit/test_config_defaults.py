@@ -311,6 +311,14 @@ def test_the_learner_that_nobody_names():
 
 
 @with_plugin
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_outside_of_a_config(name):
+    """Settings of a step have no `tune_on`, so they have the first default."""
+    settings = json.dumps({"learner": {"name": name}})
+    assert read_settings(TrainSettings, settings).learner == LEARNERS[name]()
+
+
+@with_plugin
 def test_learners_and_tuners_of_which_nothing_is_stated():
     """Those of a config are those of Python, on the corpus that they are for."""
     for name, kind in ALL_LEARNERS.items():
