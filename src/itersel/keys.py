@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from itersel.code.field_types import FieldType, OneOf, field_types
+from itersel.code.field_types import FieldType, OneOf, annotations_of, field_types
 from itersel.code.plugins import Extensible, Joined
 from itersel.storage.numbers import DEFAULT_SEED
 
@@ -222,9 +222,12 @@ def forms_of(item: Field[Any]) -> Mapping[str, type]:
 @functools.cache
 def types_of(kind: type) -> Mapping[str, FieldType]:
     """Return what the keys of a section contain."""
-    with_forms = {item.name: declared(item).forms for item in fields(kind)}
-    sections = {name: FieldType(OneOf(forms)) for name, forms in with_forms.items() if forms is not None}
-    return {**field_types(kind), **sections}
+    types = {**field_types(kind)}
+    for item in fields(kind):
+        forms = declared(item).forms
+        if forms is not None:
+            types[item.name] = FieldType(OneOf(forms, annotations_of(kind)[item.name]))
+    return types
 
 
 def name_in(kinds: Mapping[str, type], section: object) -> str:

@@ -149,6 +149,10 @@ def unstated(section, content):
         (division.Labelled, {"labels": ["a"]}, ["labels", "['a']"]),
         (evaluation.UserScore, {"system_numbers": {"a": "file"}}, ["system_numbers.a", "file"]),
         (search.TranslationSettings, {"grammar": 3}, ["grammar", "3"]),
+        (TrainSettings, {"learner": TUNERS["pro"]()}, ["learner", "Pro("]),
+        (TrainSettings, {"learner": LEARNERS["mira"]}, ["learner", "Mira"]),
+        (MixSettings, {"mixing": default_learner()}, ["mixing", "AdaGrad("]),
+        (division.DivideSettings, {"division": default_learner()}, ["division", "AdaGrad("]),
         (search.TranslationSettings, {"mbr": {"size": 3}}, ["mbr", "3"]),
     ],
 )

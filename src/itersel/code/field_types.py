@@ -30,9 +30,13 @@ class Section:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A dataclass that is one of several by name, the forms of a section."""
+    """A dataclass that is one of several by name, the forms of a section.
+
+    `base` is what Python may state: a class that packages and users derive others from, or several.
+    """
 
     forms: Mapping[str, type]
+    base: Any
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,13 @@ def field_types(kind: type) -> Mapping[str, FieldType]:
 
     Annotations do not say which forms a section can have: `itersel.keys.types_of` does.
     """
-    return {name: _field_type(annotation) for name, annotation in typing.get_type_hints(kind).items()}
+    return {name: _field_type(annotation) for name, annotation in annotations_of(kind).items()}
+
+
+@functools.cache
+def annotations_of(kind: type) -> Mapping[str, Any]:
+    """Return the annotations of the fields of a dataclass as types."""
+    return typing.get_type_hints(kind)
 
 
 def _field_type(annotation: Any) -> FieldType:

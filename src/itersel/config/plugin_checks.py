@@ -33,7 +33,8 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
 
     for item in fields(kind):
         declaration = declared(item)
-        has_needed = None if declaration.forms is not None else NEEDED.get(types_of(kind)[item.name])
+        is_section = declaration.forms is not None
+        has_needed = None if is_section else NEEDED.get(types_of(kind)[item.name])
         is_usable = declaration.is_of_key and has_needed is not None and has_needed(declaration)
         if item.name == "name" or not is_usable:
             raise plugin.error(

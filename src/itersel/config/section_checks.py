@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Scalar, Section
@@ -27,9 +27,10 @@ def _check_value(name: str, value: Any, declaration: Declaration, kind: FieldTyp
         return
 
     match kind.content:
-        case OneOf():
-            if not is_dataclass(value):
-                raise _wrong(name, value, "an object such as itersel.AdaGrad()")
+        case OneOf(forms, base):
+            # no tuner is a form of its own, without this base
+            if not isinstance(value, base) and type(value) not in forms.values():
+                raise _wrong(name, value, f"an object such as {next(iter(forms.values())).__name__}()")
         case Section(section):
             if not isinstance(value, section):
                 raise _wrong(name, value, f"an object such as {section.__name__}()")
