@@ -10,12 +10,11 @@ import functools
 import inspect
 import operator
 import textwrap
-import types
-import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from itersel.code.field_types import FieldType, OneOf, annotations_of, field_types
 from itersel.code.plugins import Extensible, Joined
 from itersel.storage.numbers import DEFAULT_SEED
 
@@ -221,16 +220,14 @@ def forms_of(item: Field[Any]) -> Mapping[str, type]:
 
 
 @functools.cache
-def types_of(kind: type) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass."""
-    return typing.get_type_hints(kind)
-
-
-def split_optional(kind: Any) -> tuple[Any, bool]:
-    """Return a type without `None`, and whether `None` was part of it."""
-    members = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-    rest = [member for member in members if member is not types.NoneType]
-    return rest[0], len(rest) < len(members)
+def types_of(kind: type) -> Mapping[str, FieldType]:
+    """Return what the keys of a section contain."""
+    types = {**field_types(kind)}
+    for item in fields(kind):
+        forms = declared(item).forms
+        if forms is not None:
+            types[item.name] = FieldType(OneOf(forms, annotations_of(kind)[item.name]))
+    return types
 
 
 def name_in(kinds: Mapping[str, type], section: object) -> str:

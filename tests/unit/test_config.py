@@ -13,6 +13,7 @@ from tests.configs import data as data_of
 from tests.refusals import check_facts, input_error
 
 from itersel.cli.main import main
+from itersel.code.field_types import Section
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_key, add_section_arguments, section_of
@@ -201,9 +202,9 @@ def test_defaults_are_within_their_bounds():
             assert getattr(found, key) == kind(**required, **limits)
     content = all_defaults(values.Config) | experiment(**all_defaults(values.Experiment))
     for item in dataclasses.fields(values.Config):
-        kind = types_of(values.Config)[item.name]
-        if dataclasses.is_dataclass(kind):
-            content[item.name] = all_defaults(kind)
+        found = types_of(values.Config)[item.name].content
+        if isinstance(found, Section):
+            content[item.name] = all_defaults(found.kind)
     assert read_config(content) == read_config(experiment())
 
 

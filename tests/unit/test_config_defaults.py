@@ -15,6 +15,7 @@ from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
+from itersel.code.field_types import ByName, FieldType, ListOf, Scalar, Section
 from itersel.config.conditions import can_hold
 from itersel.config.defaults import available_templates
 from itersel.config.forms import conditions_of, with_forms
@@ -31,7 +32,7 @@ from itersel.config.tuners import ALL_TUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.keys import declared, key, key_of, split_optional, types_of
+from itersel.keys import declared, key, key_of, types_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
@@ -55,27 +56,27 @@ def with_plugin(test):
 
 def values_of(item, kind):
     """Return a strategy for the value of a key."""
-    kind, optional = split_optional(kind)
+    content = kind.content
     declaration = declared(item)
     if item.name == "labels":
-        values = st.just({"x": 1, "y": 2} if kind == dict[str, int] else ["x", "y"])
-    elif kind is bool:
+        values = st.just({"x": 1, "y": 2} if isinstance(content, ByName) else ["x", "y"])
+    elif content == Scalar(bool):
         values = st.booleans()
-    elif kind is int:
+    elif content == Scalar(int):
         least, most = declaration.minimum, declaration.limits.get("maximum", math.inf)
         values = st.integers(least, min(least + 5, most))
-    elif kind is float:
+    elif content == Scalar(float):
         limits = declaration.limits
         least = limits.get("minimum", limits.get("above", 0.0))
         values = st.floats(least, least + 1, exclude_min=True)
-    elif kind is str and declaration.choices is not None:
+    elif content == Scalar(str) and declaration.choices is not None:
         values = st.sampled_from(sorted(declaration.choices))
-    elif kind == tuple[str, ...] and not declaration.path:
+    elif content == ListOf(FieldType(Scalar(str))) and not declaration.path:
         choices = declaration.choices or ("WordPenalty", "LanguageModel")
         values = st.lists(st.sampled_from(sorted(choices)), unique=True, max_size=2)
     else:
         return None
-    return values | st.none() if optional else values
+    return values | st.none() if kind.is_optional else values
 
 
 @st.composite
@@ -119,7 +120,7 @@ def configs(draw):
     quality = {**LISTS, "dev": {"lists": "l", "quality": "q"}}
     content = {"data": draw(st.sampled_from([{}, {"only_labels": ["x"]}, FILES, LISTS, quality]))}
     for name in draw(st.lists(st.sampled_from(["grammar", "decoder", "language_model", "evaluation"]))):
-        content[name] = draw(keys_of(types_of(Config)[name], most=1))
+        content[name] = draw(keys_of(types_of(Config)[name].content.kind, most=1))
     content |= draw(st.fixed_dictionaries({}, optional={"seed": st.integers(1, 9)}))
     return content | {"experiments": {"a": draw(experiments()), "other": {}}}
 
@@ -310,6 +311,14 @@ def test_the_learner_that_nobody_names():
 
 
 @with_plugin
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_outside_of_a_config(name):
+    """Settings of a step have no `tune_on`, so they have the first default."""
+    settings = json.dumps({"learner": {"name": name}})
+    assert read_settings(TrainSettings, settings).learner == LEARNERS[name]()
+
+
+@with_plugin
 def test_learners_and_tuners_of_which_nothing_is_stated():
     """Those of a config are those of Python, on the corpus that they are for."""
     for name, kind in ALL_LEARNERS.items():
@@ -339,7 +348,8 @@ def test_defaults_that_depend_on_other_keys():
             used = {next((one for one in others if {*one.split(" and ")} <= held), None) for held in possible}
             assert {*others} <= used
             named |= {*others}
-            waiting += filter(dataclasses.is_dataclass, [types_of(kind)[item.name], *forms.values()])
+            content = types_of(kind)[item.name].content
+            waiting += [content.kind] if isinstance(content, Section) else forms.values()
 
     assert {"tune_on: dev", "tune_on: train and mixed weights", "a batch tuner", "algorithm: sgd"} <= named
 

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import string
-import typing
 
 import pytest
 import yaml
@@ -18,11 +17,13 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import division, report_steps, search
+from itersel.code.field_types import ByName, ListOf, OneOf, Scalar, Section
+from itersel.config import division, evaluation, report_steps, search
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
+from itersel.config.section_checks import check_section
 from itersel.config.sections import read_section
 from itersel.config.settings import SETTINGS_MODULES, as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
@@ -42,7 +43,6 @@ from itersel.keys import (
     name_in,
     section,
     seed_key,
-    split_optional,
     types_of,
 )
 
@@ -74,26 +74,22 @@ def contents(kind):
 def values_of(item, kind):
     """Return a strategy for the value of a key."""
     declaration = declared(item)
-    if declaration.forms is not None:
-        forms = [
-            contents(form).map(lambda keys, name=name: {"name": name, **keys})
-            for name, form in declaration.forms.items()
-        ]
-        return st.one_of(forms)
-    kind, optional = split_optional(kind)
-    if dataclasses.is_dataclass(kind):
-        values = contents(kind)
-    elif typing.get_origin(kind) is dict:
-        inner = typing.get_args(kind)[1]
-        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(declaration, inner)
-        values = st.dictionaries(NAMES, one, min_size=declaration.names.least, max_size=2)
-    elif typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)[0]
-        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(declaration, inner)
-        values = st.lists(one, max_size=3)
-    else:
-        values = scalars(declaration, kind)
-    return values | st.none() if optional else values
+    match kind.content:
+        case OneOf(forms):
+            values = st.one_of(
+                contents(form).map(lambda keys, name=name: {"name": name, **keys})
+                for name, form in forms.items()
+            )
+        case Section(section):
+            values = contents(section)
+        case ByName(entry):
+            least = declaration.names.least
+            values = st.dictionaries(NAMES, values_of(item, entry), min_size=least, max_size=2)
+        case ListOf(entry):
+            values = st.lists(values_of(item, entry), max_size=3)
+        case Scalar(scalar):
+            values = scalars(declaration, scalar)
+    return values | st.none() if kind.is_optional else values
 
 
 def scalars(declaration, kind):
@@ -141,6 +137,28 @@ def unstated(section, content):
             yield item
         elif dataclasses.is_dataclass(value):
             yield from unstated(value, content[item.name])
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "named"),
+    [
+        (division.Labelled, {"labels": {"a": 0}}, ["labels.a", "0"]),
+        (division.Labelled, {"labels": {"a": 1.5}}, ["labels.a", "1.5"]),
+        (division.Labelled, {"labels": {"a=b": 1}}, ["labels.a=b"]),
+        (division.Labelled, {"labels": {}}, ["labels"]),
+        (division.Labelled, {"labels": ["a"]}, ["labels", "['a']"]),
+        (evaluation.UserScore, {"system_numbers": {"a": "file"}}, ["system_numbers.a", "file"]),
+        (search.TranslationSettings, {"grammar": 3}, ["grammar", "3"]),
+        (TrainSettings, {"learner": TUNERS["pro"]()}, ["learner", "Pro("]),
+        (TrainSettings, {"learner": LEARNERS["mira"]}, ["learner", "Mira"]),
+        (MixSettings, {"mixing": default_learner()}, ["mixing", "AdaGrad("]),
+        (division.DivideSettings, {"division": default_learner()}, ["division", "AdaGrad("]),
+        (search.TranslationSettings, {"mbr": {"size": 3}}, ["mbr", "3"]),
+    ],
+)
+def test_values_by_name_and_sections_from_python_are_checked(kind, wrong, named):
+    with input_error(*named):
+        check_section(kind(**wrong))
 
 
 @pytest.mark.parametrize("kind", read_by_steps(), ids=lambda kind: kind.__name__)

@@ -14,7 +14,7 @@ from tests.naive.learning import PAIRS, Bleu, EagerWeights, Hypothesis, Vector, 
 from tests.refusals import input_error
 
 from itersel.bleu.names import SENTENCE_BLEUS
-from itersel.config.learners import LEARNERS, SCHEDULES, Online
+from itersel.config.learners import LEARNERS, Online
 from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.keys import name_in
@@ -24,6 +24,7 @@ from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
+from itersel.learn.schedules import SCHEDULES
 from itersel.learn.train import train_shard
 from itersel.learn.training import Training
 from itersel.vectors.shard_weights import ShardState

@@ -19,11 +19,12 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, key
 
 from itersel.api import train_epoch
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, SCHEDULES
+from itersel.config.learners import LEARNERS
 from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
+from itersel.learn.schedules import SCHEDULES
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
 from itersel.vectors.shard_weights import Memory, ShardState, read_start

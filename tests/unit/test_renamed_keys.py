@@ -11,11 +11,12 @@ from tests.unit.test_config_settings import read_by_steps
 
 from itersel.cli.main import make_parser
 from itersel.cli.parser import RENAMED_OPTIONS, RENAMED_STEPS
+from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Section
 from itersel.config.names import RENAMED_KEYS
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.values import Config
-from itersel.keys import declared, split_optional, types_of
+from itersel.keys import types_of
 
 ROOT = Path(__file__).parents[2]
 CHANGES = ROOT / "CHANGELOG.md"
@@ -28,11 +29,15 @@ def sections_of(kind):
     """Yield a section and the sections in it, with all of their forms."""
     yield kind
     for item in dataclasses.fields(kind):
-        inner, _ = split_optional(types_of(kind)[item.name])
-        kinds = (declared(item).forms or {}).values() or (inner, *getattr(inner, "__args__", ()))
-        for one in kinds:
-            if dataclasses.is_dataclass(one):
-                yield from sections_of(one)
+        match types_of(kind)[item.name].content:
+            case OneOf(forms):
+                inner = forms.values()
+            case Section(one) | ByName(FieldType(Section(one))) | ListOf(FieldType(Section(one))):
+                inner = [one]
+            case _:
+                inner = []
+        for one in inner:
+            yield from sections_of(one)
 
 
 SECTIONS = dict.fromkeys(section for kind in (Config, *read_by_steps()) for section in sections_of(kind))

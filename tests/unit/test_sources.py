@@ -71,11 +71,12 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     found = {*used_modules("step divide"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in OF_MAIN}
     # what declares the keys about text uses these; others read and write settings (`train`, which also writes
-    # them into its output, depends on `plain`)
+    # them into its output, depends on `plain`, and so on `field_types`)
     names = ("corpora", "debian", "languages", "alignments")
     of_text = {"itersel.align.symmetrize", *(f"itersel.corpus.{name}" for name in names)}
     of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain"))}
-    assert "itersel.config.plain" in used_modules("train")
+    of_config.add("itersel.code.field_types")
+    assert {"itersel.config.plain", "itersel.code.field_types"} <= {*used_modules("train")}
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 
 

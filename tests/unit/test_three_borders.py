@@ -16,6 +16,7 @@ from tests.unit.test_config_defaults import VALUES, values_of
 import itersel
 from itersel.cli.main import main, make_parser
 from itersel.cli.settings import settings_of
+from itersel.code.field_types import Scalar
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.extraction import ExtractionSettings
@@ -32,7 +33,7 @@ from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
-from itersel.keys import declared, split_optional, types_of
+from itersel.keys import declared, types_of
 from itersel.plan import Plan
 
 REFUSED = object()
@@ -123,11 +124,10 @@ def of_command(arguments, kind, key, value):
 
 def can_be_stated(kind, value):
     """Return whether an option can have a value for a key of this kind as a config has it."""
-    kind, _ = split_optional(kind)
     if isinstance(value, list):
-        return kind not in (int, float, str) and all(isinstance(one, str) for one in value)
-    wanted = (int, float) if kind in (int, float) else str
-    return isinstance(value, wanted) and not isinstance(value, bool) and kind in (int, float, str)
+        return not isinstance(kind.content, Scalar) and all(isinstance(one, str) for one in value)
+    wanted = (int, float) if kind.content in (Scalar(int), Scalar(float)) else str
+    return isinstance(value, wanted) and not isinstance(value, bool) and isinstance(kind.content, Scalar)
 
 
 @pytest.mark.parametrize("command", sorted({*WITH_OPTIONS} - {"lm estimate"}))
@@ -201,7 +201,7 @@ def test_required_options_of_which_nothing_is_stated():
 @given(st.data())
 def test_options_have_the_bounds_of_a_config(command, data):
     arguments, kind = WITH_OPTIONS[command]
-    items = [item for item in dataclasses.fields(kind) if types_of(kind)[item.name] is not bool]
+    items = [item for item in dataclasses.fields(kind) if types_of(kind)[item.name].content != Scalar(bool)]
     item = data.draw(st.sampled_from(items))
     value = data.draw(values_for(kind, item))
     # an empty list of directions is refused when the whole config is checked

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
+from itersel.code.field_types import ListOf, Scalar
 from itersel.config.allowed_values import allowed_instead, as_usual
 from itersel.corpus.languages import LANGUAGE_PATTERN
-from itersel.keys import Declaration, declared, defaults_in_configs, is_required, split_optional, types_of
+from itersel.keys import Declaration, declared, defaults_in_configs, is_required, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -47,19 +47,19 @@ def add_key(
     required, so is the option, `unless` another is given. `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
-    kind, is_optional = split_optional(types_of(section)[name])
+    kind = types_of(section)[name]
     declaration = declared(item)
     chosen: Any = item.default
     choices = declaration.choices
     shown = (explanation or declaration.explanation).replace("%", "%%")
     argument: dict[str, Any] = {"default": chosen}
 
-    if kind is bool:
+    if kind.content == Scalar(bool):
         argument = {"action": "store_false" if chosen else "store_true", "dest": name}
-    elif typing.get_origin(kind) is tuple and declaration.alone:
+    elif isinstance(kind.content, ListOf) and declaration.alone:
         shown += " May be repeated."
         argument |= {"action": _Repeated, "type": value_of(str, declaration), "metavar": "NAME"}
-    elif typing.get_origin(kind) is tuple:
+    elif isinstance(kind.content, ListOf):
         shown += (
             " Separate them with commas"
             if choices is None
@@ -69,18 +69,19 @@ def add_key(
             shown += f" (default: {'all' if chosen is None else ','.join(chosen)})"
         shown += "."
         argument |= {"type": different_names(choices), "metavar": "NAMES"}
-    else:
+    elif isinstance(kind.content, Scalar):
+        scalar = kind.content.kind
         if is_required(item):
             shown += f" (required without {unless})"
-        elif not is_optional:
+        elif not kind.is_optional:
             shown += f" (default: {chosen}{defaults_in_configs(item)})"
 
         if choices is not None:
             argument["choices"] = choices
         else:
-            argument["type"] = value_of(kind, declaration)
+            argument["type"] = value_of(scalar, declaration)
 
-        if kind is not str:
+        if scalar is not str:
             argument["metavar"] = "N"
         elif declaration.pattern is None and choices is None:
             argument["metavar"] = "NAME"

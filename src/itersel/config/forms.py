@@ -15,9 +15,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import Field, fields
 from typing import Any
 
+from itersel.code.field_types import OneOf, Section
 from itersel.config.conditions import BATCH_TUNER, MIXED_WEIGHTS, algorithm_is, mixing_is
 from itersel.config.mixing import ALGORITHMS, MIXINGS, NO_MIXING, SGD
 from itersel.config.tuners import TUNERS
@@ -94,16 +95,18 @@ def _with_defaults(kind: Any, settings: Mapping[Any, Any], conditions: Collectio
     filled = dict(settings)
     for item in fields(kind):
         given = settings.get(item.name, {})
-        inner = types_of(kind)[item.name]
-        declaration = declared(item)
-        if declaration.forms is not None and isinstance(given, Mapping):
-            given = {"name": default_form(item, conditions), **given}
-            filled[item.name] = given
-            inner = _kind(declaration.forms, _text(given["name"]))
+        inner = None
+        match types_of(kind)[item.name].content:
+            case OneOf(forms) if isinstance(given, Mapping):
+                given = {"name": default_form(item, conditions), **given}
+                filled[item.name] = given
+                inner = _kind(forms, _text(given["name"]))
+            case Section(section):
+                inner = section
 
-        if isinstance(given, Mapping) and is_dataclass(inner):
+        if isinstance(given, Mapping) and inner is not None:
             filled[item.name] = _with_defaults(inner, given, conditions)
-        elif item.name not in filled and declaration.on:
+        elif item.name not in filled and declared(item).on:
             filled[item.name] = default_of(item, conditions)
     return filled
 
@@ -136,11 +139,11 @@ def _sections_with_forms(kind: Any) -> dict[str, Field[Any]]:
     """Return the sections with several forms in a section, and in other sections in it."""
     found = {}
     for item in fields(kind):
-        inner = types_of(kind)[item.name]
-        if declared(item).forms is not None:
-            found[item.name] = item
-        elif is_dataclass(inner):
-            found |= _sections_with_forms(inner)
+        match types_of(kind)[item.name].content:
+            case OneOf():
+                found[item.name] = item
+            case Section(section):
+                found |= _sections_with_forms(section)
     return found
 
 

@@ -6,16 +6,17 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from itersel.code.field_types import OneOf, Scalar, Section
 from itersel.config.forms import possible_forms
 from itersel.config.messages import check_unique, join, show, wrong
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
-from itersel.keys import declared, split_optional, types_of
+from itersel.keys import types_of
 
 MAX_COMBINATIONS = 1000
 
@@ -65,24 +66,22 @@ def _alternatives(
         return
 
     known = {item.name: types_of(kind)[item.name] for kind in reversed(kinds) for item in fields(kind)}
-    with_forms = {item.name: declared(item).forms for kind in kinds for item in fields(kind)}
 
     for key, value in content.items():
-        if (choices := with_forms.get(key)) is not None and isinstance(value, Mapping):
-            names = value["name"] if "name" in value else unnamed(key)
-            if "name" in value and _is_list(names):
-                yield (key, "name"), names
-            listed = names if _is_list(names) else [names]
-            forms = [choices[name] for name in listed if isinstance(name, str) and name in choices]
-            inner = _alternatives(forms, value, unnamed)
-        elif is_dataclass(known.get(key)):
-            inner = _alternatives([known[key]], value, unnamed)
-        else:
-            if _is_list(value) and key in known and split_optional(known[key])[0] in (int, float, str, bool):
+        inner: Sequence[Any] = ()
+        match known[key].content if key in known else None:
+            case OneOf(choices) if isinstance(value, Mapping):
+                names = value["name"] if "name" in value else unnamed(key)
+                if "name" in value and _is_list(names):
+                    yield (key, "name"), names
+                listed = names if _is_list(names) else [names]
+                inner = [choices[name] for name in listed if isinstance(name, str) and name in choices]
+            case Section(section):
+                inner = [section]
+            case Scalar() if _is_list(value):
                 yield (key,), value
-            continue
 
-        yield from (((key, *path), values) for path, values in inner)
+        yield from (((key, *path), values) for path, values in _alternatives(inner, value, unnamed))
 
 
 def _is_list(value: object) -> bool:

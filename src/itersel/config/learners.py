@@ -8,8 +8,7 @@ config, its documentation and the settings of the steps follow from them. Batch 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
 DEFAULT_LEARNER = "adagrad"
-# The factor of the learning rate in step t, from 1.
-SCHEDULES: Mapping[str, Callable[[int], float]] = {
-    "constant": lambda t: 1.0,
-    "1/t": lambda t: 1.0 / t,
-    "1/sqrt(t)": lambda t: 1.0 / math.sqrt(t),
-}
 
 
 @dataclass(frozen=True)
@@ -44,10 +37,6 @@ class Online:
     adaptive: ClassVar[bool] = False
     # Whether there is a loss even if all weights are 0, so that its decrease can be followed.
     has_loss_at_zero: ClassVar[bool] = True
-    # For learners without such keys, like MIRA, whose step size is the solution of an optimisation problem.
-    learning_rate = 1.0
-    schedule = "constant"
-
     sentence_bleu: str = key(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
@@ -82,6 +71,17 @@ class Online:
 
     def __post_init__(self) -> None:
         check_section(self)
+
+    # Keys of some learners. Others, like MIRA, find the size of a step by solving an optimisation problem.
+    @property
+    def learning_rate(self) -> float:
+        """The factor of all steps: 1 for learners without this key."""
+        return 1.0
+
+    @property
+    def schedule(self) -> str:
+        """How the learning rate falls: it does not for learners without this key."""
+        return "constant"
 
     @property
     def forest_key(self) -> str | None:

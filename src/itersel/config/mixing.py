@@ -18,7 +18,7 @@ DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV = "selection", "mean-of-epochs"
 
 
 class Mixing:
-    """Base class of all mixings, with the values for mixings that do not select features."""
+    """Base class of all mixings; what it says of a mixing suits those that do not select features."""
 
     # each shard continues from its own weights, not from the result
     shards_continue: ClassVar[bool] = False
@@ -29,12 +29,19 @@ class Mixing:
     # some features are selected
     selects: ClassVar[bool] = False
 
-    # the norm that is recorded with the weights of all shards
-    norm = "l2"
-    keep: tuple[str, ...] = ()
-
     def __post_init__(self) -> None:
         check_section(self)
+
+    # keys of mixings that select features
+    @property
+    def norm(self) -> str:
+        """The norm that is recorded with the weights of all shards: l2 for mixings without this key."""
+        return "l2"
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """The features that are always kept: none for mixings without this key, which select nothing."""
+        return ()
 
     def conflict(self) -> tuple[str, str] | None:
         """Return a missing or conflicting key, and what is wrong; None if there is no conflict."""
@@ -88,8 +95,8 @@ class Selection(Mixing):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.limits:
-            # here, not in `itersel.config.forms` or `defaults`: the section is also in the settings of steps,
-            # and made in Python
+            # The only default that depends on other keys of the same section. It is here, not in
+            # `itersel.config.forms` or `defaults`, because steps read the section, and Python makes it, too.
             object.__setattr__(self, "select", DEFAULT_SELECT)
 
     @property

@@ -6,10 +6,11 @@ YAML, JSON and the attributes of files contain settings in this form. `itersel.c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from itersel.keys import Declaration, declared, name_in
+from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Scalar, Section
+from itersel.keys import Declaration, declared, name_in, types_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -19,25 +20,34 @@ Forms = Mapping[str, type]
 
 
 def plain(
-    value: Any, forms: Forms | None = None, is_wanted: Callable[[Declaration], bool] = lambda _: True
-) -> Any:
-    """Return a value as YAML and JSON represent it: of sections, the keys whose declaration `is_wanted`.
+    section: DataclassInstance, is_wanted: Callable[[Declaration], bool] = lambda _: True
+) -> dict[str, Any]:
+    """Return a section as YAML and JSON represent it: the keys whose declaration `is_wanted`."""
+    types = types_of(type(section))
+    return {
+        item.name: _plain_value(getattr(section, item.name), types[item.name], is_wanted)
+        for item in fields(section)
+        if is_wanted(declared(item))
+    }
 
-    `forms` are the forms that a section can have.
-    """
-    if is_dataclass(value):
-        name = {} if forms is None else {"name": name_in(forms, value)}
-        keys = {
-            item.name: plain(getattr(value, item.name), declared(item).forms, is_wanted)
-            for item in fields(value)
-            if is_wanted(declared(item))
-        }
-        return name | keys
-    if isinstance(value, Mapping):
-        # a single corpus or test set has no name
-        named = {name: plain(one, None, is_wanted) for name, one in value.items()}
-        return named.get("", named)
-    return [plain(one, None, is_wanted) for one in value] if isinstance(value, tuple | list) else value
+
+def _plain_value(value: Any, kind: FieldType, is_wanted: Callable[[Declaration], bool]) -> Any:
+    if value is None:
+        return None
+
+    match kind.content:
+        case OneOf(forms):
+            return {"name": name_in(forms, value), **plain(value, is_wanted)}
+        case Section():
+            return plain(value, is_wanted)
+        case ByName(entry):
+            named = {name: _plain_value(one, entry, is_wanted) for name, one in value.items()}
+            # a single corpus or test set has no name
+            return named.get("", named)
+        case ListOf(entry):
+            return [_plain_value(one, entry, is_wanted) for one in value]
+        case Scalar():
+            return value
 
 
 def _is_passed(declaration: Declaration) -> bool:
@@ -55,11 +65,9 @@ def passed(settings: DataclassInstance) -> dict[str, Any]:
     Two kinds of keys are not part of it: those that change no result, and the place in a run, such as the
     number of the epoch, which options of a step state.
     """
-    values: dict[str, Any] = plain(settings, is_wanted=_is_passed)
-    return values
+    return plain(settings, _is_passed)
 
 
 def recorded(settings: DataclassInstance) -> dict[str, Any]:
     """Return what files record of settings: what is `passed`, except keys that they record in another way."""
-    values: dict[str, Any] = plain(settings, is_wanted=_is_recorded)
-    return values
+    return plain(settings, _is_recorded)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
+from itersel.code.field_types import FieldType, Scalar
 from itersel.code.plugins import Plugin
 from itersel.config.conditions import EXAMPLES, can_hold
-from itersel.keys import AND, Declaration, declared
+from itersel.keys import AND, Declaration, declared, types_of
 
 # Types of keys, and whether declarations have what they need besides an explanation.
-NEEDED: dict[Any, Callable[[Declaration], bool]] = {
-    float: lambda _: True,
-    int: lambda declaration: declaration.minimum is not None,
-    str: lambda declaration: declaration.choices is not None,
-    bool: lambda _: True,
+NEEDED: dict[FieldType, Callable[[Declaration], bool]] = {
+    FieldType(Scalar(float)): lambda _: True,
+    FieldType(Scalar(int)): lambda declaration: declaration.minimum is not None,
+    FieldType(Scalar(str)): lambda declaration: declaration.choices is not None,
+    FieldType(Scalar(bool)): lambda _: True,
 }
 
 
@@ -30,10 +31,10 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
     if getattr(kind, method) is getattr(base, method):
         raise plugin.error(f"lacks the method {method}")
 
-    types = get_type_hints(kind)
     for item in fields(kind):
         declaration = declared(item)
-        has_needed = NEEDED.get(types[item.name])
+        is_section = declaration.forms is not None
+        has_needed = None if is_section else NEEDED.get(types_of(kind)[item.name])
         is_usable = declaration.is_of_key and has_needed is not None and has_needed(declaration)
         if item.name == "name" or not is_usable:
             raise plugin.error(

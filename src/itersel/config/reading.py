@@ -1,4 +1,18 @@
-"""Turn a mapping, such as Snakemake's `config`, into a checked `Config`."""
+"""Turn a mapping, such as Snakemake's `config`, into a checked `Config`, in stages.
+
+1. As written: a mapping, in which nothing is checked.
+2. Filled in: still a mapping. `without_grids` makes one experiment of each combination of a grid, and
+   `with_forms` states the forms of sections, and the defaults that depend on them.
+3. Unresolved: a `Config` (`read_unresolved`). Each value is checked, and no values conflict. Values that
+   follow others, such as the seeds of experiments, are null unless they were stated.
+4. Resolved: a `Config` in which these values are filled in (`resolved`). Null then means "none", except for
+   `cache`.
+5. Expanded: each repeat and each independent task is an experiment with a seed and tasks of its own
+   (`itersel.config.experiments.expanded`). The plan makes all files and settings from it.
+
+Stages 3 to 5 have the same keys and therefore the same type: types of their own would declare most keys three
+times. Code that needs a resolved or expanded config reads values that it must have through `never_null`.
+"""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any
+from dataclasses import MISSING, Field, fields
+from typing import Any, cast
 
+from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Scalar, Section
 from itersel.config.allowed_values import TYPE_NAMES, described_limits
 from itersel.config.names import EXPERIMENT_PATTERN, LABEL_PATTERN, SCORE_PATTERN
 from itersel.config.plain import plain
@@ -16,7 +16,7 @@ from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.languages import ANY_LANGUAGE_PATTERN, LANGUAGE_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
-from itersel.keys import Declaration, declared, is_required, name_in, other_defaults, split_optional, types_of
+from itersel.keys import Declaration, declared, is_required, name_in, other_defaults, types_of
 from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -54,23 +54,22 @@ def _summary(kind: Any) -> str:
     return str(kind.__doc__).partition("\n")[0]
 
 
-def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
+def _value_schema(item: Field[Any], kind: FieldType, in_grid: bool) -> dict[str, Any]:
     """Return the schema of the value of a key of this type; in a grid, it may also be a list of values."""
     explained: dict[str, Any] = {"description": _explained(item)}
-    if (forms := declared(item).forms) is not None:
-        return explained | _forms_schema(forms, in_grid)
-
-    kind, optional = split_optional(kind)
-    if is_dataclass(kind):
-        return explained | _section_schema(kind, in_grid)
-    if typing.get_origin(kind) is dict:
-        return explained | _named_values_schema(item, kind)
-    if typing.get_origin(kind) is tuple:
-        return explained | _values_schema(item, optional)
-
-    single = _single_schema(item, kind, optional)
-    value = {"anyOf": [single, _list_schema(single)]} if in_grid else single
-    return explained | value | {"default": item.default}
+    match kind.content:
+        case OneOf(forms):
+            return explained | _forms_schema(forms, in_grid)
+        case Section(section):
+            return explained | _section_schema(section, in_grid)
+        case ByName(entry):
+            return explained | _named_values_schema(item, entry)
+        case ListOf():
+            return explained | _values_schema(item, kind.is_optional)
+        case Scalar(scalar):
+            single = _single_schema(item, scalar, kind.is_optional)
+            value = {"anyOf": [single, _list_schema(single)]} if in_grid else single
+            return explained | value | {"default": item.default}
 
 
 def _forms_schema(known: Mapping[str, type], in_grid: bool) -> dict[str, Any]:
@@ -83,23 +82,21 @@ def _forms_schema(known: Mapping[str, type], in_grid: bool) -> dict[str, Any]:
     return {"anyOf": forms}
 
 
-def _named_values_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
+def _named_values_schema(item: Field[Any], entry: FieldType) -> dict[str, Any]:
     """Return the schema of values that have names of the user's choice: numbers, files or sections."""
-    value_kind = typing.get_args(kind)[-1]
-
     optional_names = {"type": ["object", "null"], "minProperties": 1}
-    if value_kind is int:
+    if not isinstance(entry.content, Section | ListOf):
         number = {"type": "integer", **_bounds(declared(item))}
         return _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
-    if value_kind == tuple[str, ...]:
+    if isinstance(entry.content, ListOf):
         path = {"type": "string", **_bounds(declared(item))}
         files = {"anyOf": [path, {"type": "array", "items": path}]}
         return _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
-    if value_kind is Experiment:
+    if entry.content.kind is Experiment:
         experiment = _section_schema(Experiment, in_grid=True)
         return {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
 
-    section = _section_schema(value_kind)
+    section = _section_schema(entry.content.kind)
     # keys of a section that may stand there without a name
     keys = declared(item).names.keys_of_single
     if not keys:
@@ -116,7 +113,7 @@ def _values_schema(item: Field[Any], optional: bool) -> dict[str, Any]:
     allowed: dict[str, Any] = {"type": ["array", "null"] if optional else "array", "items": entry}
     if declared(item).alone:
         allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
-    default = None if item.default is None else list(typing.cast(tuple[str, ...], item.default))
+    default = None if item.default is None else list(cast(tuple[str, ...], item.default))
     return allowed | {"default": default}
 
 
@@ -191,10 +188,11 @@ def _is_key(item: Field[Any]) -> bool:
     return item.default_factory is MISSING and declared(item).forms is None
 
 
-def _table_row(item: Field[Any], kind: Any) -> str:
-    kind, optional = split_optional(kind)
+def _table_row(item: Field[Any], kind: FieldType) -> str:
+    allowed = _allowed(declared(item), kind)
     # null stands for a required key that is missing
-    allowed = _allowed(declared(item), kind) + (" or null" if optional and not is_required(item) else "")
+    if kind.is_optional and not is_required(item):
+        allowed += " or null"
     default = "required" if is_required(item) else f"`{_yaml(item.default)}`"
     default += "".join(f", `{other}` {condition}" for condition, other in _other_defaults(item))
     cells = f"`{item.name}`", default, allowed, declared(item).explanation
@@ -222,35 +220,37 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
         yield "Top level", "The run as a whole.", kind
 
     for item in fields(kind):
-        inner = types_of(kind)[item.name]
-        if typing.get_origin(inner) is dict and not _is_key(item):
-            entry = typing.get_args(inner)[1]
-            place = f"{key}{item.name}.<name>"
-            # a single corpus or test set has no name
-            alone = f"`{key}{item.name}` or " if declared(item).names.keys_of_single else ""
-            yield f"{alone}`{place}`", declared(item).explanation, entry
-            yield from _sections(entry, f"{place}.")
-        elif (forms := declared(item).forms) is not None:
-            for name, choice in forms.items():
-                yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
-        elif is_dataclass(inner):
-            yield f"`{key}{item.name}`", declared(item).explanation, inner
-            yield from _sections(inner, f"{key}{item.name}.")
+        match types_of(kind)[item.name].content:
+            case ByName(FieldType(Section(entry))):
+                place = f"{key}{item.name}.<name>"
+                # a single corpus or test set has no name
+                alone = f"`{key}{item.name}` or " if declared(item).names.keys_of_single else ""
+                yield f"{alone}`{place}`", declared(item).explanation, entry
+                yield from _sections(entry, f"{place}.")
+            case OneOf(forms):
+                for name, choice in forms.items():
+                    yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
+            case Section(section):
+                yield f"`{key}{item.name}`", declared(item).explanation, section
+                yield from _sections(section, f"{key}{item.name}.")
 
 
-def _allowed(declaration: Declaration, kind: Any) -> str:
+def _allowed(declaration: Declaration, kind: FieldType) -> str:
+    is_list = isinstance(kind.content, ListOf)
     if declaration.choices is not None:
-        listed = "list of " if typing.get_origin(kind) is tuple else ""
+        listed = "list of " if is_list else ""
         return listed + ", ".join(f"`{choice}`" for choice in declaration.choices)
 
     limits = described_limits(declaration.limits)
-    if kind == dict[str, int]:
+    if kind.content == ByName(FieldType(Scalar(int))):
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
 
-    name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES.get(kind, "")
+    name = "list of text" if is_list else ""
+    if isinstance(kind.content, Scalar):
+        name = TYPE_NAMES[kind.content.kind]
     if declaration.path:
         name = "path or list of paths" if declaration.alone else "path"
-        if typing.get_origin(kind) is dict:
+        if isinstance(kind.content, ByName):
             name = f"names, each with a {name}"
     elif declaration.alone:
         name = "text or list of text"
@@ -286,8 +286,9 @@ def plain_yaml(config: Config) -> str:
 def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[str]:
     """Yield the lines of a section; if an earlier one had the same keys, only those not at their defaults."""
     indent = "  " * depth
-    repeated = type(section) in explained
-    explained.add(type(section))
+    of_section: Any = type(section)
+    repeated = of_section in explained
+    explained.add(of_section)
 
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
@@ -309,15 +310,17 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
         inline = f" {_yaml(value)}" if _is_key(item) or value == {} else ""
         yield f"{indent}{item.name}:{inline}"
-        if isinstance(value, dict) and not _is_key(item):
-            for name, entry in value.items():
-                if name:
-                    yield f"{indent}  {_yaml(name)}:"
-                yield from _section_yaml(entry, depth + (2 if name else 1), explained)
-        elif is_dataclass(value):
-            if (forms := declared(item).forms) is not None:
+        match types_of(of_section)[item.name].content:
+            case ByName(FieldType(Section())):
+                for name, entry in value.items():
+                    if name:
+                        yield f"{indent}  {_yaml(name)}:"
+                    yield from _section_yaml(entry, depth + (2 if name else 1), explained)
+            case OneOf(forms):
                 yield f"{indent}  name: {name_in(forms, value)}"
-            yield from _section_yaml(value, depth + 1, explained)
+                yield from _section_yaml(value, depth + 1, explained)
+            case Section():
+                yield from _section_yaml(value, depth + 1, explained)
 
 
 def _yaml(value: object) -> str:

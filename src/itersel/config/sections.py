@@ -12,16 +12,17 @@ import os
 import re
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields
 from functools import partial
 from typing import Any
 
+from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Scalar, Section
 from itersel.config.allowed_values import allowed_instead, as_usual
 from itersel.config.messages import check_unique, join, one_of, reject, show, wrong
 from itersel.config.names import RENAMED_KEYS, Names, quotes
 from itersel.config.plain import Forms
 from itersel.errors import InputError, attempt_all, suggest
-from itersel.keys import declared, default_form, forms_of, is_required, split_optional, types_of
+from itersel.keys import declared, default_form, is_required, types_of
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 
@@ -87,9 +88,8 @@ def _having(name: object, forms: Forms | None) -> list[str]:
     return [one for one, form in forms.items() if name in {item.name for item in fields(form)}]
 
 
-def _read_form(item: Field[Any], value: object, key: str) -> Any:
+def _read_form(item: Field[Any], forms: Forms, value: object, key: str) -> Any:
     """Read a section that has several forms."""
-    forms = forms_of(item)
     rest = dict(_mapping(value, key, "'name: ...'"))
     if "name" not in rest and is_required(item):
         raise wrong(f"{key}.name", "is missing")
@@ -99,59 +99,61 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
     return read_section(forms[name], rest, key, forms)
 
 
-def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
-    if declared(item).forms is not None:
-        return _read_form(item, value, key)
-
-    kind, optional = split_optional(kind)
-    if value is None and optional:
+def _read_value(item: Field[Any], kind: FieldType, value: object, key: str) -> Any:
+    if value is None and kind.is_optional:
         return None
 
-    if is_dataclass(kind):
-        return read_section(kind, value, key)
-    if typing.get_origin(kind) is dict:
-        return _read_named(item, typing.get_args(kind)[1], value, key)
-    if typing.get_origin(kind) is tuple:
-        return _read_list(item, typing.get_args(kind)[0], value, key)
+    match kind.content:
+        case OneOf(forms):
+            return _read_form(item, forms, value, key)
+        case Section(section):
+            return read_section(section, value, key)
+        case ByName(entry):
+            return _read_named(item, entry, value, key)
+        case ListOf(entry):
+            return _read_list(item, entry, value, key)
+        case Scalar(scalar):
+            return _read_scalar(item, scalar, value, key)
 
-    return _read_scalar(item, kind, value, key)
 
-
-def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
+def _read_named(item: Field[Any], entry: FieldType, value: object, key: str) -> dict[str, Any]:
     """Read values by name. A single corpus or test set may lack one; its name is then empty."""
     names: Names = declared(item).names
     values = _mapping(value, key, names.content, names.least)
 
-    if names.keys_of_single:
-        known = {one.name for one in fields(kind)}
+    section = entry.content.kind if isinstance(entry.content, Section) else None
+
+    if names.keys_of_single and section is not None:
+        known = {one.name for one in fields(section)}
         are_named = all(isinstance(text, Mapping) for text in values.values())
         if values.keys() <= known or not are_named:
-            only = read_section(kind, values, key)
-            return typing.cast(Any, item.default_factory)() if only == kind() else {"": only}
+            only = read_section(section, values, key)
+            return typing.cast(Any, item.default_factory)() if only == section() else {"": only}
 
     def read(name: Any, one: object) -> Any:
         place = join(key, name)
         names.check(name, place)
         # `name:` alone is an experiment without keys
-        is_empty = one is None and is_dataclass(kind) and not names.keys_of_single
-        return _read_value(item, kind, {} if is_empty else one, place)
+        is_empty = one is None and section is not None and not names.keys_of_single
+        return _read_value(item, entry, {} if is_empty else one, place)
 
     found = attempt_all(partial(read, *one) for one in values.items())
     return dict(zip(values, found, strict=True))
 
 
-def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[Any, ...]:
+def _read_list(item: Field[Any], entry: FieldType, value: object, key: str) -> tuple[Any, ...]:
     is_alone = declared(item).alone
     if is_alone and (value is None or isinstance(value, str)):
         value = [] if value is None else [value]
     if not isinstance(value, list | tuple):
         reject(key, value, "text or a list of text" if is_alone else "a list")
 
-    if is_dataclass(kind):
-        read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
+    if isinstance(entry.content, Section):
+        places = (f"{key}.{number}" for number in range(len(value)))
+        read = (partial(_read_value, item, entry, *one) for one in zip(value, places, strict=True))
         return tuple(attempt_all(read))
 
-    entries = tuple(_read_scalar(item, kind, entry, key) for entry in value)
+    entries = tuple(_read_value(item, entry, one, key) for one in value)
     if declared(item).choices is not None:
         check_unique(key, entries)
     return entries

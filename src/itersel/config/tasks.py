@@ -236,12 +236,16 @@ class IndependentTasks(Tasks):
     are_independent: ClassVar[bool] = True
     needed_labels: ClassVar[str] = NaturalTasks.needed_labels
     folder_kind: ClassVar[str] = NaturalTasks.folder_kind
-    keep_all = False
 
     labels: dict[str, int] | None = key_of(NaturalTasks, "labels")
     minimum_sentences: int = key_of(NaturalTasks, "minimum_sentences")
     language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
     shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
+
+    @property
+    def keep_all(self) -> bool:
+        """Sentences with other labels are dropped."""
+        return False
 
     @property
     def shards(self) -> int:
@@ -275,7 +279,6 @@ class IndependentTask(Tasks):
     """One task of `IndependentTasks`."""
 
     folder_kind: ClassVar[str] = IndependentTasks.folder_kind
-    keep_all = False
 
     whole: IndependentTasks  # all tasks; a single task reads some of their files
     label: str
@@ -289,6 +292,11 @@ class IndependentTask(Tasks):
     def shards_per_array_task(self) -> int:
         """The key of all tasks."""
         return self.whole.shards_per_array_task
+
+    @property
+    def keep_all(self) -> bool:
+        """Sentences with other labels are dropped."""
+        return False
 
     @property
     def shards(self) -> int:
@@ -343,9 +351,8 @@ class PooledTasks(Tasks):
     suit_batch_tuners: ClassVar[bool] = False
     needed_labels: ClassVar[str] = "name the tasks"
     folder_kind: ClassVar[str] = "pooled"
-    keep_all = False
-    shards = 1
-    size_of_one_task: ClassVar[bool] = True  # of `Pooled`
+    # not a key: two kinds of tasks differ in this key of `Pooled`
+    size_of_one_task: ClassVar[bool] = True
 
     labels: tuple[str, ...] = key("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
     parts: int = key(
@@ -356,6 +363,16 @@ class PooledTasks(Tasks):
     )
     language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
     shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
+
+    @property
+    def keep_all(self) -> bool:
+        """Sentences with other labels are dropped, and perhaps some of each label."""
+        return False
+
+    @property
+    def shards(self) -> int:
+        """The single shard."""
+        return 1
 
     @property
     def file_count(self) -> int:
@@ -390,7 +407,11 @@ class PooledCatTasks(PooledTasks):
     """One shard with all sentences of all labels."""
 
     size_of_one_task: ClassVar[bool] = False
-    share = 1.0
+
+    @property
+    def share(self) -> float:
+        """All of the text."""
+        return 1.0
 
 
 TASKS: dict[str, type[Tasks]] = {

@@ -194,7 +194,7 @@ class Experiment(WithFeatures):
 
 @dataclass(frozen=True)
 class Config:
-    """A run: data, models and experiments."""
+    """A run: data, models and experiments; `itersel.config.reading` says what holds when it is read."""
 
     name: str = key("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
     output: str = key("Folder for all results.", "results", path=True)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import SCHEDULES, Online
+from itersel.config.learners import Online
 from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
 from itersel.decode.opening import Sentences
 from itersel.decode.translations import WeightVectors
 from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
+from itersel.learn.schedules import SCHEDULES
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features

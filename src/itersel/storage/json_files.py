@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import types
-import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from itersel.code.field_types import ByName, FieldType, ListOf, Scalar, Section, field_types
 from itersel.errors import FilePath
 from itersel.storage.files import read_bytes, write_lines
 from itersel.storage.numbers import MAX_INTEGER
@@ -89,40 +88,48 @@ def from_content(kind: type[Record], content: object) -> Record:
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")
-    hints = typing.get_type_hints(kind)
+    kinds = field_types(kind)  # type: ignore[arg-type]
     values = {}
     for item in fields(kind):  # type: ignore[arg-type]
         if item.name not in content:
             raise ValueError(f"no '{item.name}'")
-        values[item.name] = _value(hints[item.name], content[item.name])
+        values[item.name] = _value(kinds[item.name], content[item.name])
     return kind(**values)
 
 
-def _value(kind: Any, value: object) -> Any:
-    if isinstance(kind, types.UnionType):
-        # with None
-        return None if value is None else _value(typing.get_args(kind)[0], value)
+def _value(kind: FieldType, value: object) -> Any:
+    if value is None and kind.is_optional:
+        return None
 
-    if is_dataclass(kind):
-        return from_content(kind, value)  # type: ignore[arg-type]
+    match kind.content:
+        case Section(record):
+            return from_content(record, value)
+        case ListOf(entry):
+            return tuple(_value(entry, one) for one in _list(value))
+        case ByName(entry):
+            if not isinstance(value, dict):
+                raise ValueError("not an object")
+            return {name: _value(entry, one) for name, one in value.items()}
+        case Scalar(scalar):
+            return _scalar(scalar, value)
+        case unknown:
+            raise TypeError(f"records cannot contain {unknown}")
 
-    if typing.get_origin(kind) is tuple:
-        if not isinstance(value, list):
-            raise ValueError("not a list")
-        return tuple(_value(typing.get_args(kind)[0], one) for one in value)
 
-    if typing.get_origin(kind) is dict:
-        if not isinstance(value, dict):
-            raise ValueError("not an object")
-        _, of_values = typing.get_args(kind)
-        return value if of_values is Any else {key: _value(of_values, one) for key, one in value.items()}
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("not a list")
+    return value
+
+
+def _scalar(kind: Any, value: object) -> Any:
+    if kind is Any:
+        return value
 
     if hasattr(kind, "_fields"):
         # a NamedTuple, of which JSON has only the values
-        if not isinstance(value, list):
-            raise ValueError("not a list")
-        hints = typing.get_type_hints(kind)
-        return kind(*(_value(hints[name], one) for name, one in zip(kind._fields, value, strict=True)))
+        kinds = field_types(kind)
+        return kind(*(_value(kinds[name], one) for name, one in zip(kind._fields, _list(value), strict=True)))
 
     if kind is float and type(value) is int:
         return float(value)

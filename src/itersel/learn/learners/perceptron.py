@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.learners import SCHEDULES, Online
+from itersel.config.learners import Online
 from itersel.keys import documented, key
 from itersel.learn.learners import Move, OnlineLearner
+from itersel.learn.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from itersel.learn.example import Example
