@@ -64,9 +64,9 @@ class Reranker(RerankerDescription):
 
         blocks = ListBlocks(paths)
         found = blocks.summary
-        self._check_names(found.names, paths[0])
-        dense_names = found.dense_names(settings.dense_names)
-        self._check_sparse(found.names, dense_names, found.sentence_count, paths[0])
+        self._check_names(found.features.names, paths[0])
+        dense_names = found.features.dense(settings.dense_names, paths[0])
+        self._check_sparse(found.features.names, dense_names, found.sentence_count, paths[0])
 
         sentences = found.sentence_count
         if sources is not None and len(sources) != sentences:
@@ -75,9 +75,7 @@ class Reranker(RerankerDescription):
         for block in blocks:
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
-            read = read_block(
-                block, paths[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
-            )
+            read = read_block(block, paths[0], lambda _: dense_names, preparation.clean_line, has_lines)
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(paths[0]):
                 read = self._with_features(read.without_duplicates(), preparation, own)
