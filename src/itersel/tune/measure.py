@@ -68,15 +68,21 @@ class Measure(NamedTuple):
         return self.sign * (one - other) > 0
 
 
+def named_metric(given: FilePath | ArrayLike) -> str | None:
+    """Return the metric that has this name, perhaps with capitals; None for numbers."""
+    name = given.lower() if isinstance(given, str) else ""
+    return name if name in OF_TEXT else None
+
+
 def read_measure(given: FilePath | ArrayLike, tokenizer: str = DEFAULT_TOKENIZER) -> Measure:
-    """Return a metric, whose name may have capitals, or the numbers in a file or an array.
+    """Return a metric (`named_metric`), or the numbers in a file or an array.
 
     Raises an InputError if a tokenizer is unknown, or is not the default, but has no effect.
     """
     check_choice("tokenizer", tokenizer, TOKENIZERS)
 
-    name = given.lower() if isinstance(given, str) else ""
-    measure = Measure(name) if name in OF_TEXT else Measure(numbers=read_numbers(given))
+    name = named_metric(given)
+    measure = Measure(numbers=read_numbers(given)) if name is None else Measure(name)
     if tokenizer != DEFAULT_TOKENIZER and not measure.is_bleu:
         raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
     return measure._replace(tokenizer=tokenizer)
