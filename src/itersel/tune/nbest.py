@@ -16,18 +16,16 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
-from itersel.evaluate.metrics import tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.keys import name_in
 from itersel.lists.features import ListFeatures, none_dense
-from itersel.lists.matches import with_matches
 from itersel.lists.numbers import Numbers, read_further_features
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
-from itersel.tune.measure import Measure, quality_by_metric, read_measure
+from itersel.tune.measure import Measure, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
 from itersel.tune.start_weights import default_start_on_lists
 from itersel.vectors.weights import Weights, make_weights
@@ -227,9 +225,6 @@ def prepare_nbest(
 
 def _read_table(text: TextLists, tuner: Batch) -> ReadLists:
     """Return the lists as the tuner needs them: each of equal translations once, with what it learns from."""
-    measure = text.measure
-    references = text.references
-    prepare = _line_preparation(measure)
 
     def searched(features: ListFeatures) -> Sequence[str]:
         """Return all features, along which the tuner searches."""
@@ -240,33 +235,12 @@ def _read_table(text: TextLists, tuner: Batch) -> ReadLists:
             raise InputError(f"has {count} features; {why}", text.name)
         return features.names
 
+    references = text.references
     read = read_lists(
         text.paths,
         len(references[0]) if references else None,
         text.features,
         choose_dense=searched if tuner.searches_lines else none_dense,
-        prepare=prepare,
+        prepare=text.measure.line_preparation(),
     )
-    kept = read.without_duplicates()
-
-    if measure.is_bleu:
-        words = [["" if line is None else prepare(line) for line in lines] for lines in references]
-        table = with_matches(kept.table, words)
-        table.check_matches(text.name)
-        return kept._replace(table=table)
-
-    if measure.numbers is not None:
-        quality = measure.numbers.as_quality(read.row.shape[0])[kept.row]
-    else:
-        assert measure.metric_name is not None
-        quality = quality_by_metric(kept.table, references, measure.metric_name)
-    # MIRA needs the lengths of the translations
-    return kept._replace(table=with_matches(kept.table, [])._replace(quality=quality))
-
-
-def _line_preparation(measure: Measure) -> Callable[[str], str]:
-    """Return the function that prepares a line for BLEU; other metrics take it as it is."""
-    if not measure.is_bleu:
-        return str
-    tokenize = tokenizer_for_bleu(measure.tokenizer)
-    return (lambda line: tokenize(line.lower())) if measure.is_lowercased else tokenize
+    return text.measure.measured(read, references, text.name)
