@@ -21,11 +21,11 @@ from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.storage.ragged import begins_run, offsets_of, rows_of
+from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.feature_groups import feature_groups, find_groups
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, CDEC_TEMPLATES, TEMPLATES
-from itersel.vectors.features import escaped, feature_keys, first_difference, unique_features
+from itersel.vectors.features import escaped, feature_keys, first_difference, keep_features, unique_features
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in CDEC_TEMPLATES))
@@ -190,16 +190,8 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)
 
-    rows = is_kept[features.rule_feature]
-    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
-
-    return SparseFeatures(
-        number[features.rule_feature[rows]],
-        features.rule_feature_value[rows],
-        offsets_of(rows)[features.rule_feature_offset],
-        features.feature_key[is_kept],
-        names.take(np.flatnonzero(is_kept)),
-    )
+    rows = keep_features(*features[:3], is_kept)
+    return SparseFeatures(*rows, features.feature_key[is_kept], names.take(np.flatnonzero(is_kept)))
 
 
 def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatures:

@@ -15,11 +15,12 @@ from itersel.errors import FilePath, InputError
 from itersel.lists.features import DenseChooser, ListFeatures, none_dense
 from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
 from itersel.lists.numbers import Numbers
-from itersel.lists.table import ListTable, SparseRows, feature_exists, first_of_equal, hash_rows, sparse_rows
+from itersel.lists.table import ListTable, feature_exists, first_of_equal, hash_rows
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
+from itersel.vectors.sparse_rows import SparseRows, sparse_rows
 
 # Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
 FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]

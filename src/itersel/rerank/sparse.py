@@ -11,7 +11,6 @@ import numpy as np
 from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
-from itersel.lists.table import SparseRows, sparse_rows
 from itersel.lm.ngrams import END, START
 from itersel.rerank.links import Links
 from itersel.rerank.sparse_kernels import PARTS, ListArrays, features_of_list
@@ -21,6 +20,7 @@ from itersel.storage.ragged import begins_run, offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import escaped, feature_keys, first_difference
+from itersel.vectors.sparse_rows import SparseRows, sparse_rows
 
 # The template of shapes.
 SHAPE = "LexShape"

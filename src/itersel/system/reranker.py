@@ -10,7 +10,6 @@ from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
 from itersel.lists.reading import ReadLists, read_block
-from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import FeatureModels, read_feature_models
@@ -18,6 +17,7 @@ from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerDescription, RerankerResources
 from itersel.vectors.feature_names import added_dense_features, text_prefix
+from itersel.vectors.sparse_rows import no_sparse_rows
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 # If the first sentences have no sparse features, although the system was trained with some, lists are refused
