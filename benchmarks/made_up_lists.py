@@ -21,12 +21,13 @@ from itersel.bleu.bleu_kernels import Statistics, ngram_counts
 from itersel.bleu.order import ORDER
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
-from itersel.lists.table import ListTable, SparseRows
+from itersel.lists.table import ListTable
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
+from itersel.vectors.sparse_rows import SparseRows
 
 SENTENCES, K_BEST, ITERATIONS = 1029, 100, 10
 # Sparse features of a translation, and of all translations of a sentence.

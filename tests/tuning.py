@@ -16,11 +16,12 @@ from itersel.grammar.build import Rule, make_grammars
 from itersel.grammar.sentence_grammars import write_grammars
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
-from itersel.lists.table import ListTable, sparse_rows
+from itersel.lists.table import ListTable
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.features import feature_keys
+from itersel.vectors.sparse_rows import sparse_rows
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
 SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))

@@ -25,7 +25,7 @@ from itersel.grammar.sparse import FeatureNames
 from itersel.grammar.text_format import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.storage.files import read_lines
 from itersel.storage.strings import StringTable
-from itersel.vectors.feature_names import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
+from itersel.vectors.feature_names import GRAMMAR_FEATURES, MAX_DENSE, is_dense_name
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 # what the nonterminals of each side must be
@@ -178,8 +178,8 @@ def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path):
 
 
 def test_listed_features_become_dense_columns_or_sparse_features(tmp_path):
-    assert all(map(DENSE_NAME.fullmatch, ["CountEF", "Dense", "PhraseModel_0", "P2"]))
-    assert not any(map(DENSE_NAME.fullmatch, ["Class:one", "Source_haus", "_0", "A_0_1", "1"]))
+    assert all(map(is_dense_name, ["CountEF", "Dense", "PhraseModel_0", "P2", "LanguageModel_OOV"]))
+    assert not any(map(is_dense_name, ["Class:one", "Source_haus", "_0", "A_0_1", "1"]))
     grammars = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
     assert grammars.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
     assert grammars.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]

@@ -220,9 +220,9 @@ def test_texts_of_a_run(folder, refused):
 )
 def test_dense_features(tmp_path, line, dense):
     path = write(tmp_path / "list", line)
-    found = summarise(listed_translations([path]), [path])
-    assert found.dense_names() == dense
-    assert found.dense_names(dense[-1:]) == dense[-1:]
+    features = summarise(listed_translations([path]), [path]).features
+    assert features.dense([], path) == dense
+    assert features.dense(dense[-1:], path) == dense[-1:]
 
 
 def test_files_of_folders(tmp_path):

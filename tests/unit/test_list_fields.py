@@ -31,7 +31,7 @@ ROWS = [("a b", -1, 2, -9), ("c", -3, 4, -8)]
 def test_features_are_found(tmp_path, form):
     path = write(tmp_path / "list", *(form.format(*row) for row in ROWS))
     lists = read_lists([path], has_lines=True)
-    assert lists.names == ["lm", "tm_0", "tm_1"]
+    assert lists.features.names == ["lm", "tm_0", "tm_1"]
     weights = make_weights({"lm": 2.0, "tm_1": 1.0})
     assert lists.table.scores(weights).tolist() == [0, -2]
     # the new score takes the place of the old one
@@ -41,7 +41,7 @@ def test_features_are_found(tmp_path, form):
 
 def test_scores_alone_stay_a_feature(tmp_path):
     lines = ["0 ||| a ||| ||| -1", "0 ||| b ||| ||| -2 ||| x=1"]
-    assert read_lists([write(tmp_path / "list", *lines)]).names == ["score"]
+    assert read_lists([write(tmp_path / "list", *lines)]).features.names == ["score"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_each_line_by_itself(tmp_path, line, found):
     others = ["1 ||| a ||| -3 ||| y=1", "2 ||| a ||| z=1 ||| 0"]
     for lines in ([line], [line, *others], [*others, line]):
         read = read_lists([write(tmp_path / "list", *lines)])
-        assert set(read.names) == found | ({"y", "z"} if len(lines) > 1 else set())
+        assert set(read.features.names) == found | ({"y", "z"} if len(lines) > 1 else set())
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,13 @@ def test_lists_of_marian(tmp_path, options, normalize):
     paths = [write(tmp_path / "list", *lines)]
 
     read = read_lists(paths)
-    assert read.names == ["F0"]
+    assert read.features.names == ["F0"]
     assert first_texts(paths) == ["", "a", ""]
     assert rescore(paths, {"F0": 1.0}) == ["", "", ""]
     assert rescore(paths, {"F0": -1.0}) == ["b a", "b a", ""]
     weights = make_weights({"F0": -1.0})
     reordered = write(tmp_path / "reordered", *rescored_lines(read_lists(paths, has_lines=True), weights, 9))
-    assert read_lists([reordered]).names == ["F0"]
+    assert read_lists([reordered]).features.names == ["F0"]
     assert first_texts([reordered]) == ["b a", "b a", ""]
     tuned = tune_nbest(paths, ["b a", "b a", "b"], tuner="kbest-mira", quality="chrf")
     assert tuned.weights.to_dict()["F0"] < 0

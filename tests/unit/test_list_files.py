@@ -12,8 +12,9 @@ from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
 from itersel.lists.headers import header_attributes
-from itersel.lists.table import ListTable, sparse_rows
+from itersel.lists.table import ListTable
 from itersel.storage.strings import string_table
+from itersel.vectors.sparse_rows import sparse_rows
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 

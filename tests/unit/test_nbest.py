@@ -73,9 +73,9 @@ def test_several_files_are_merged_by_sentence(tmp_path):
 def test_a_value_of_0_is_none(tmp_path):
     lines = ("0 ||| a ||| x=1 y=0", "0 ||| a ||| x=1", "0 ||| a ||| z=-0 x=1", "0 ||| a ||| x=1 y=1")
     for dense in ((), ("x",), ("x", "y", "z")):
-        lists = read_lists([write(tmp_path / "list", *lines)], choose_dense=lambda names, sizes: dense)  # noqa: B023
+        lists = read_lists([write(tmp_path / "list", *lines)], choose_dense=lambda _: dense)  # noqa: B023
         assert lists.without_duplicates().row.tolist() == [0, 3]
-        assert lists.names == ["x", "y", "z"]
+        assert lists.features.names == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,22 @@ def test_wrong_devtest(hard, refused, options, facts):
 
 
 @pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        (["--devtest-quality", "missing"], ("--devtest-quality", "--seeds")),
+        (["--devtest-feature", "a=missing"] * 2, ("--devtest-feature", "--seeds")),
+        ([*SEVERAL, "--seed", "7"], ("--seed ", "--seeds")),
+        ([*SEVERAL, "--devtest-quality", "missing"], ("--devtest-quality", "--quality")),
+        ([*SEVERAL, "--quality", "missing"], ("--devtest-quality", "--quality")),
+        ([*SEVERAL, "--feature", "lm=missing"], ("--feature", "--devtest-feature", "'lm'")),
+    ],
+)
+def test_options_without_effect_are_refused_before_files_are_read(refused, options, facts):
+    files = ["--nbest=missing", "--reference=missing", "--start=missing"]
+    refused(["tune", "--tuner=mert", *files, "--output=w", *options], facts)
+
+
+@pytest.mark.parametrize(
     "given", ["1", "1-1", "2-1", "1,1", "1-2000", "a", "1-", "", "1-2-3", "3,1-5", "5-1,7,9"]
 )
 def test_wrong_seeds(misused, given):

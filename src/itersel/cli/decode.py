@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
-from itersel.cli.given_lists import add_language_model, kind_of_settings
+from itersel.cli.given_lists import add_language_model, has_given_lists, kind_of_settings
 from itersel.cli.mbr import add_chosen_mbr, add_mbr, chosen_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
@@ -143,7 +143,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
         write_empty_tuning_file(options.output, settings.iteration, settings.file_number)
         return
 
-    if not options.language_model:
+    if has_given_lists(options):
         raise InputError(
             "needs the decoder's language model; name it with --language-model", options.sentences
         )

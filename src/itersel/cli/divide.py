@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options
+from itersel.cli.given_lists import kind_of_settings
 from itersel.cli.settings import add_settings
 from itersel.config.division import (
     DivideSettings,
@@ -60,65 +61,70 @@ def _add_divide(parser: argparse.ArgumentParser) -> None:
 
 
 def _divide(options: argparse.Namespace) -> None:
-    settings = read_settings(GivenListDivideSettings if options.nbest else DivideSettings, options.settings)
-    _check_files(options, settings)
-    first = options.nbest[0] if options.nbest else options.source
-    divide = _divider(
-        settings.division, text=first, labels=options.labels, devtest_labels=options.devtest_labels
-    )
+    kind = kind_of_settings(options, DivideSettings, GivenListDivideSettings)
+    settings = read_settings(kind, options.settings)
     if isinstance(settings, GivenListDivideSettings):
-        from itersel.lists.dividing import divide_lists
-
-        divide_lists(
-            options.nbest,
-            divide,
-            options.output,
-            references=options.reference,
-            quality=options.quality,
-            dense_names=settings.dense_names,
-            source=options.source,
-        )
+        _divide_lists(options, settings)
     else:
-        from itersel.corpus.dividing import divide_corpus
-
-        target, *further = options.target
-        divide_corpus(options.source, target, divide, options.output, further=further)
+        _divide_corpus(options, settings)
 
 
-def _check_files(options: argparse.Namespace, settings: DivideSettings) -> None:
-    """Raise an InputError if a file is missing or superfluous."""
-    if options.nbest and options.target:
+def _divide_lists(options: argparse.Namespace, settings: GivenListDivideSettings) -> None:
+    from itersel.lists.dividing import divide_lists
+
+    if options.target:
         raise InputError("with --nbest, use --reference instead of --target")
-    if options.nbest and not options.reference and options.quality is None:
+    if not options.reference and options.quality is None:
         raise InputError("--nbest needs --reference or --quality")
-    if not options.nbest and (options.source is None or not options.target):
+
+    divide_lists(
+        options.nbest,
+        _divider(options, settings.division, text=options.nbest[0]),
+        options.output,
+        references=options.reference,
+        quality=options.quality,
+        dense_names=settings.dense_names,
+        source=options.source,
+    )
+
+
+def _divide_corpus(options: argparse.Namespace, settings: DivideSettings) -> None:
+    from itersel.corpus.dividing import divide_corpus
+
+    if options.source is None or not options.target:
         raise InputError("missing: --source and --target (or --nbest)")
-    if not options.nbest and (options.reference or options.quality is not None):
+    if options.reference or options.quality is not None:
         raise InputError("--reference and --quality need --nbest")
 
-    needs_labels = isinstance(settings.division, Labelled | Pooled)
+    target, *further = options.target
+    divide = _divider(options, settings.division, text=options.source)
+    divide_corpus(options.source, target, divide, options.output, further=further)
+
+
+def _check_labels(options: argparse.Namespace, how: Division) -> None:
+    """Raise an InputError if a file of labels is missing or superfluous."""
+    needs_labels = isinstance(how, Labelled | Pooled)
     if needs_labels != (options.labels is not None):
         raise InputError("--labels is needed to divide by label, and only then")
-    if options.devtest_labels is not None and not isinstance(settings.division, Labelled):
+    if options.devtest_labels is not None and not isinstance(how, Labelled):
         raise InputError("--devtest-labels is only for tasks of labels")
 
 
-def _divider(
-    how: Division, *, text: FilePath, labels: FilePath | None, devtest_labels: FilePath | None
-) -> Divide:
-    """Return a function that divides a text; files of labels are read now, before the text.
+def _divider(options: argparse.Namespace, how: Division, *, text: FilePath) -> Divide:
+    """Return a function that divides a text, which messages name; files of labels are read now, before it.
 
-    `labels` is the file of labels, only for a division that depends on them. `devtest_labels` is that of
-    devtest if epochs are chosen by task; it must have all labels. `text` is named in messages.
+    There are labels only for a division that depends on them, and those of devtest if epochs are chosen by
+    task: it must have all labels.
     """
     from itersel.corpus.dividing import natural_lines, pooled_lines
     from itersel.corpus.labels import check_label_count, read_labels, refuse_repeats, require_label
 
+    _check_labels(options, how)
     if isinstance(how, InOrder | Shuffled):
         return partial(_divide_equally, how, text)
 
     assert isinstance(how, Labelled | Pooled)
-    assert labels is not None
+    labels, devtest_labels = options.labels, options.devtest_labels
     found = read_labels(labels)
     of_devtest = None if devtest_labels is None else read_labels(devtest_labels)
 

@@ -12,18 +12,28 @@ L = TypeVar("L")
 
 
 def add_language_model(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the language model, which `kind_of_settings` reads."""
+    """Add the option for the language model, from which `has_given_lists` concludes what a step has."""
     model = {"--language-model FILE": "compiled language model; none for lists of another decoder"}
     add_optional_files(parser, model)
+
+
+def has_given_lists(options: argparse.Namespace) -> bool:
+    """Return whether a step has given lists.
+
+    All steps decide this here, and a run in `itersel.config.splits.has_given_lists`. With given lists, a run
+    passes `--nbest` to the step that divides text, and no language model to the steps that may decode.
+    """
+    # first, because of steps with both options, where --nbest only names lists to look up numbers in
+    if "language_model" in options:
+        return not options.language_model
+    return bool(options.nbest)
 
 
 def kind_of_settings(
     options: argparse.Namespace, of_decoder: type[D], of_lists: type[L]
 ) -> type[D] | type[L]:
-    """Return the settings of a step: of our decoder or, without a language model for it, of given lists.
+    """Return the settings of a step: of given lists, or of our own decoder and its sentences.
 
-    All steps that take a language model decide this here, and a run in
-    `itersel.config.splits.has_given_lists`: it passes a language model unless it has given lists. What a step
-    calls asks which of the two its settings are.
+    What a step calls asks which of the two its settings are.
     """
-    return of_decoder if options.language_model else of_lists
+    return of_lists if has_given_lists(options) else of_decoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from itersel.cli.argument_types import named_file, seed, seeds
@@ -118,10 +118,7 @@ def _tune(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[TextLists, TextLists | None]:
-    """Read everything but the lists and the start weights: of dev and, with several seeds, of devtest.
-
-    Raises an InputError if devtest lacks something that dev has, or has something else.
-    """
+    """Read everything but the lists and the start weights: of dev and, with several seeds, of devtest."""
     from itersel.evaluate.texts import read_references
     from itersel.lists.numbers import read_numbers
     from itersel.tune.measure import Measure, read_measure
@@ -130,20 +127,15 @@ def _read_texts(options: argparse.Namespace) -> tuple[TextLists, TextLists | Non
     _check_seeds(options)
     features = features_of(options.feature)
     devtest_features = features_of(options.devtest_feature, "--devtest-feature")
+    if options.seeds:
+        _check_devtest(options, features, devtest_features)
 
     measure = read_measure(options.quality, options.tokenizer)
     dev = read_all_but_lists(options.nbest, read_references(options.reference), features, measure)
     if not options.seeds:
         return dev, None
 
-    has_numbers = measure.metric_name is None
-    if bool(options.devtest_quality) != has_numbers:
-        change = "remove it" if options.devtest_quality else "give the numbers of devtest, too"
-        raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
-    if different := sorted(features.keys() ^ devtest_features.keys()):
-        raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
-
-    if has_numbers:
+    if measure.metric_name is None:
         measure = Measure(numbers=read_numbers(options.devtest_quality))
     references = read_references(options.devtest_reference)
     return dev, read_all_but_lists(options.devtest_nbest, references, devtest_features, measure)
@@ -161,6 +153,20 @@ def _check_seeds(options: argparse.Namespace) -> None:
     for name in ("nbest", "reference", "feature", "quality"):
         if getattr(options, f"devtest_{name}"):
             raise InputError(f"--devtest-{name} has no effect without --seeds; remove it")
+
+
+def _check_devtest(
+    options: argparse.Namespace, features: Mapping[str, str], devtest_features: Mapping[str, str]
+) -> None:
+    """Raise an InputError if devtest lacks something that dev has, or has something else."""
+    from itersel.tune.measure import named_metric
+
+    has_numbers = named_metric(options.quality) is None
+    if bool(options.devtest_quality) != has_numbers:
+        change = "remove it" if options.devtest_quality else "give the numbers of devtest, too"
+        raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
+    if different := sorted(features.keys() ^ devtest_features.keys()):
+        raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
 
 
 def _results_of_seeds(best: BestSeed, output: str) -> list[str]:

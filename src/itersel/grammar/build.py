@@ -28,10 +28,10 @@ from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import (
     DEFAULT_TEMPLATES,
-    DENSE_NAME,
     GRAMMAR_FEATURES,
     MAX_DENSE,
     TEMPLATES,
+    is_dense_name,
 )
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -215,7 +215,7 @@ class _Builder:
     def _dense(self, features: Sequence[Mapping[str, float]]) -> Float32s:
         for values in features:
             for name in values:
-                if name not in self.columns and DENSE_NAME.fullmatch(name):
+                if name not in self.columns and is_dense_name(name):
                     self.columns[name] = len(self.columns)
 
         if len(self.columns) > MAX_DENSE:

@@ -115,20 +115,23 @@ def _glue_rules() -> RuleBuffer:
 
 def _pass_through(extracted: ExtractedRules, words: Int32s, sentence: Int64s) -> ExtractedRules:
     """Append pass-through rules, with rows at the end of their sentences."""
-    distinct, rule = np.unique(words, return_inverse=True)
-    pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
+    distinct, word = np.unique(words, return_inverse=True)
+    pair = np.stack([sentence, word.reshape(-1)], axis=1)
+    distinct_pair, first = np.unique(pair, axis=0, return_index=True)
     # In sentence order, because the numbers of words that are not in the corpus depend on them.
-    pairs = pairs[np.argsort(first)]
+    sentence, word = distinct_pair[np.argsort(first)].T
 
-    row = np.zeros((pairs.shape[0], extracted.row.shape[1]), np.int32)
-    row[:, ROW_RULE] = pairs[:, 1] + extracted.source[1].shape[0] - 1
-    row[:, ROW_SENTENCE] = pairs[:, 0]
+    rules = extracted.source[1].shape[0] - 1
+    row = np.zeros((word.shape[0], extracted.row.shape[1]), np.int32)
+    row[:, ROW_RULE] = rules + word
+    row[:, ROW_SENTENCE] = sentence
 
-    step = np.arange(1, distinct.shape[0] + 1)
-    further = distinct, distinct, np.zeros((distinct.shape[0], 2), np.int32)
+    # each has one word on both sides, and one link
+    size = np.arange(1, distinct.shape[0] + 1)
+    link = np.zeros((distinct.shape[0], 2), np.int32)
     source, target, point = (
-        (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
-        for (values, offset), more in zip(extracted[:3], further, strict=True)
+        (np.concatenate([values, further]), np.append(offset, offset[-1] + size))
+        for (values, offset), further in zip(extracted[:3], (distinct, distinct, link), strict=True)
     )
 
     return ExtractedRules(source, target, point, np.concatenate([extracted.row, row]))
@@ -140,15 +143,18 @@ def split_by_count(extracted: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence.
     Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
+    # a rule and its bin as one number
     bins = count_bins(extracted.row[:, ROW_COUNT])
     pair = extracted.row[:, ROW_RULE].astype(np.int64) << 8 | bins
     glue = np.arange(GLUE_RULES) << 8
     distinct, number = np.unique(np.append(glue, pair), return_inverse=True)
+    rules = distinct >> 8
+    bin_of_rule = (distinct & 0xFF).astype(np.uint8)
+
     row = extracted.row.copy()
     row[:, ROW_RULE] = number[GLUE_RULES:]
-    rules = distinct >> 8
     source, target, point = (take_rows(*ragged, rules) for ragged in extracted[:3])
-    return ExtractedRules(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
+    return ExtractedRules(source, target, point, row), bin_of_rule
 
 
 def extract_grammars(

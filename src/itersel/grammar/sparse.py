@@ -20,12 +20,12 @@ from itersel.grammar.grammar_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, 
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
-from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.storage.ragged import begins_run, offsets_of, rows_of
+from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
+from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.feature_groups import feature_groups, find_groups
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, CDEC_TEMPLATES, TEMPLATES
-from itersel.vectors.features import escaped, feature_keys, first_difference, unique_features
+from itersel.vectors.features import escaped, feature_keys, first_difference, keep_features, unique_features
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in CDEC_TEMPLATES))
@@ -80,6 +80,42 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
     Without rows in `rules.category`, all nonterminals are X, except in the glue rules; without rows in
     `rules.bin`, no counts are known. Raises an `InputError` if two names have the same 64-bit key.
     """
+    rules = _completed(kind, rules)
+    numbers = {name: number for number, name in enumerate(BUILT_IN_TEMPLATES)}
+    built_in = np.array([numbers[name] for name in templates if name in numbers], np.int64)
+
+    longest = _longest_name(rules)
+    rows, identity, names, count, collision = count_features(rules, built_in, longest)
+    if collision.size:
+        raise _collision(collision.tobytes().decode())
+
+    # names of plugins follow those of the built-in templates
+    stored = StringTable(names.data[: names.offset[count]], names.offset[: count + 1])
+    for plugin in filter(None, map(TEMPLATES.plugin, templates)):
+        rows, stored = _with_plugin(plugin, rules, rows, stored)
+
+    longest = max(longest, int(np.diff(stored.offset).max(initial=0)))
+    key_of_plugins = feature_keys(stored.take(np.arange(count, stored.count)))
+
+    # all features, the identities of the rules first
+    identities = identity.shape[0]
+    key = np.concatenate([identity, names.key[:count], key_of_plugins])
+    place = np.concatenate([-1 - np.arange(identities), np.arange(stored.count)])
+
+    order = np.argsort(key)
+    is_new = begins_run(key[order])
+    _check_equal_names(FeatureNames(rules, stored, place, longest), order, is_new)
+
+    rank = np.empty(key.shape[0], np.int32)
+    rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    renumber(rows, rank[identities:], rank[:identities])
+
+    first = order[is_new]
+    return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
+
+
+def _completed(kind: UInt8s, rules: Rules) -> Rules:
+    """Return rules with all arrays that kernels need, and with words and categories as in names."""
     if rules.category.shape[0] == 0:
         rules = rules._replace(names=string_table(FIXED_CATEGORIES), category=_fixed_categories(kind))
     if rules.bin.shape[0] == 0:
@@ -87,36 +123,17 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
 
     # kernels would be compiled again for read-only arrays
     arrays: Iterator[Any] = (np.require(array, None, ("C", "W")) for array in rules[2:])
-    rules = Rules(escaped(rules.words), escaped(rules.names), *arrays)
+    return Rules(escaped(rules.words), escaped(rules.names), *arrays)
 
-    built_in = [list(BUILT_IN_TEMPLATES).index(name) for name in templates if name in BUILT_IN_TEMPLATES]
-    longest = _longest_name(rules)
-    rows, identity, names, count, collision = count_features(rules, np.array(built_in, np.int64), longest)
-    if collision.size:
-        raise _collision(collision.tobytes().decode())
 
-    stored = StringTable(names.data[: names.offset[count]], names.offset[: count + 1])
-    for plugin in filter(None, map(TEMPLATES.plugin, templates)):
-        rows, stored = _with_plugin(plugin, rules, rows, stored)
+def _check_equal_names(names: FeatureNames, order: Int64s, is_new: Bools) -> None:
+    """Raise an InputError if features with the same key have different names.
 
-    longest = max(longest, int(np.diff(stored.offset).max(initial=0)))
-    own = feature_keys(stored.take(np.arange(count, stored.count)))
-    key = np.concatenate([identity, names.key[:count], own])
-    place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(stored.count)])
-
-    order = np.argsort(key)
-    is_new = begins_run(key[order])
+    `order` sorts the features by key, and `is_new` says where another key begins in this order.
+    """
     again = np.flatnonzero(~is_new)
-    found = FeatureNames(rules, stored, place, longest)
-    if different := first_difference(found.take(order[again]), found.take(order[again - 1])):
+    if different := first_difference(names.take(order[again]), names.take(order[again - 1])):
         raise _collision(different[0])
-
-    rank = np.empty(key.shape[0], np.int32)
-    rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
-    renumber(rows, rank[identity.shape[0] :], rank[: identity.shape[0]])
-
-    first = order[is_new]
-    return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
 
 
 def _with_plugin(
@@ -124,16 +141,17 @@ def _with_plugin(
 ) -> tuple[Occurrences, StringTable]:
     """Append the features of a plugin's template; `rows` are indices into `names`."""
     own, rule, number = _call_plugin(plugin, rules)
-    pair, value = np.unique(rule * own.count + number, return_counts=True)
+    pair, count = np.unique(rule * own.count + number, return_counts=True)
     rule, number = np.divmod(pair, max(1, own.count))
-    total = rows.offset.shape[0] - 1
-    both = np.concatenate([rows_of(rows.offset), rule])
+
     # merges two ascending runs
+    both = np.concatenate([rows_of(rows.offset), rule])
     order = np.argsort(both, kind="stable")
     feature = np.concatenate([rows.feature, (names.count + number).astype(np.int32)])[order]
-    values = np.concatenate([rows.value, value.astype(np.float32)])[order]
-    offset = np.searchsorted(both[order], np.arange(total + 1))
-    return Occurrences(feature, values, offset), concatenate([names, own])
+    value = np.concatenate([rows.value, count.astype(np.float32)])[order]
+    offset = np.searchsorted(both[order], np.arange(rows.offset.shape[0]))
+
+    return Occurrences(feature, value, offset), concatenate([names, own])
 
 
 def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, Int64s, Int64s]:
@@ -172,16 +190,8 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)
 
-    rows = is_kept[features.rule_feature]
-    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
-
-    return SparseFeatures(
-        number[features.rule_feature[rows]],
-        features.rule_feature_value[rows],
-        offsets_of(rows)[features.rule_feature_offset],
-        features.feature_key[is_kept],
-        names.take(np.flatnonzero(is_kept)),
-    )
+    rows = keep_features(*features[:3], is_kept)
+    return SparseFeatures(*rows, features.feature_key[is_kept], names.take(np.flatnonzero(is_kept)))
 
 
 def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatures:

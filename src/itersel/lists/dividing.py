@@ -53,7 +53,7 @@ def divide_lists(
     read = None if quality is None else read_numbers(quality)
 
     found = summarise(listed_translations(paths), paths, len(texts[0]) if texts else None)
-    dense = found.dense_names(dense_names)
+    dense = found.features.dense(dense_names, paths[0])
     scaled_quality = None if read is None else read.as_quality(found.sentence.shape[0])
     parts = divide(found.sentence_count)
     file_of_sentence = np.full(found.sentence_count, -1)

@@ -19,21 +19,14 @@ from itersel.bleu.references import grouped_references
 from itersel.errors import FilePath, InputError
 from itersel.lists.headers import GIVEN_ITERATION, header_attributes, tuning_file
 from itersel.lists.matches import closest_reference_lengths
-from itersel.lists.table import (
-    ListTable,
-    SparseRows,
-    hash_rows,
-    no_sparse_rows,
-    rises_within_rows,
-    rounded,
-    sparse_rows,
-)
+from itersel.lists.table import ListTable, hash_rows, rounded
 from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.provenance import GIVEN_LISTS, NO_LISTS
 from itersel.storage.strings import Strings, StringTable, strings_in
+from itersel.vectors.sparse_rows import SparseRows, no_sparse_rows, rises_within_rows, sparse_rows
 
 MAX_COUNT = (1 << 31) - 1
 

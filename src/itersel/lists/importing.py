@@ -78,7 +78,7 @@ def import_lists(
     read = read_lists(
         [divided.path],
         ids=divided.ids,
-        choose_dense=lambda names, sizes: divided.dense_names,
+        choose_dense=lambda _: divided.dense_names,
         prepare=preparation.clean_line,
     )
 

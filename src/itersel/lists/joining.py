@@ -15,12 +15,13 @@ from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN_ITERATION, TuningFile, read_tuning_header
-from itersel.lists.table import ListTable, SparseRows, first_of_equal, no_sparse_rows
+from itersel.lists.table import ListTable, first_of_equal
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.ragged import offsets_of, places_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.features import unique_features
+from itersel.vectors.sparse_rows import SparseRows, no_sparse_rows
 from itersel.vectors.weights import Weights
 
 NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"

@@ -27,6 +27,7 @@ import numpy as np
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
+from itersel.lists.features import ListFeatures, value_names
 from itersel.lists.folders import find_lists
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Int64s
@@ -88,8 +89,13 @@ class LineParser:
     def __init__(self) -> None:
         # names of the features, numbered in order of first occurrence
         self.feature_ids = WordNumbers()
-        # number of values of each name that ended in ``=``
-        self.sizes: dict[str, int] = {}
+        # see `ListFeatures`
+        self._sizes: dict[str, int] = {}
+
+    @property
+    def features(self) -> ListFeatures:
+        """The features in the lines so far."""
+        return ListFeatures(list(self.feature_ids), dict(self._sizes))
 
     def translations(self, lines: Iterable[Line]) -> Iterator[ParsedLine]:
         """Yield the translations in lines; errors name the file and the number of the line."""
@@ -127,8 +133,8 @@ class LineParser:
         """Return the features of a name, which have one value each."""
         if not isinstance(value, list):
             return [(name, value)]
-        if self.sizes.setdefault(name, len(value)) != len(value):
-            raise ValueError(f"'{name}' has {len(value)} values here, but {self.sizes[name]} before")
+        if self._sizes.setdefault(name, len(value)) != len(value):
+            raise ValueError(f"'{name}' has {len(value)} values here, but {self._sizes[name]} before")
         return zip(value_names(name, len(value)), value, strict=True)
 
 
@@ -291,11 +297,6 @@ def _parse_features(words: Sequence[str]) -> _Values:
             raise ValueError(f"the feature '{name}' has no value")
 
     return found
-
-
-def value_names(name: str, count: int) -> list[str]:
-    """Return the names of the features whose values follow ``name=``."""
-    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 def _parse_json(line: str) -> _Fields:

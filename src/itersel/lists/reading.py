@@ -6,21 +6,22 @@ import math
 import os
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
 from itersel.errors import FilePath, InputError
+from itersel.lists.features import DenseChooser, ListFeatures, none_dense
 from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
 from itersel.lists.numbers import Numbers
-from itersel.lists.table import ListTable, feature_exists, first_of_equal, hash_rows, sparse_rows
-from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.lists.table import ListTable, feature_exists, first_of_equal, hash_rows
+from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
+from itersel.vectors.sparse_rows import SparseRows, sparse_rows
 
-# Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.
-DenseChooser = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
 # Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
 FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
@@ -31,8 +32,7 @@ class ReadLists(NamedTuple):
     table: ListTable
     row: Int64s  # (H): position of each translation in the files, one after the other
     line: list[str]  # the lines of the files (H), if they are wanted
-    names: list[str]  # of all features, in order of first occurrence
-    sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
+    features: ListFeatures
     score: Float64s  # (H): the decoder's, NaN where a line has none
 
     def take(self, rows: Int64s) -> ReadLists:
@@ -68,7 +68,7 @@ def read_lists(
     sentence_count: int | None = None,
     further_features: Mapping[str, Numbers] | None = None,
     ids: Int64s | None = None,
-    choose_dense: DenseChooser = lambda names, sizes: (),
+    choose_dense: DenseChooser = none_dense,
     prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
@@ -87,7 +87,7 @@ def read_lists(
 def read_block(
     block: ListBlock,
     path: FilePath,
-    choose_dense: DenseChooser = lambda names, sizes: (),
+    choose_dense: DenseChooser = none_dense,
     prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
@@ -97,18 +97,27 @@ def read_block(
     return _by_sentence(found, sentence, choose_dense, {})
 
 
+class _Entries(NamedTuple):
+    """Values of features of translations, dense and sparse, in any order. Shape: E values."""
+
+    row: Int32s  # (E): the translation
+    feature: Int32s  # (E): the place of its name
+    value: Float64s  # (E)
+
+    def only(self, kept: Bools) -> _Entries:
+        """Return some values, given whether each (E) is kept."""
+        return _Entries(self.row[kept], self.feature[kept], self.value[kept])
+
+
 class _ParsedLists(NamedTuple):
     """Translations in the order of the files; see `itersel.lists.lines.ParsedLine`."""
 
     line: list[str]
     sentence: Int64s
     text: StringTable
-    size: Int64s  # number of features of each translation
-    feature: Int32s  # of all translations
-    value: Float64s
+    entries: _Entries
+    features: ListFeatures
     score: Float64s
-    names: list[str]  # of the features
-    sizes: Mapping[str, int]  # see `ReadLists`
 
 
 def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bool) -> _ParsedLists:
@@ -139,12 +148,13 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
         line=lines,
         sentence=np.frombuffer(sentence, np.int64),
         text=StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
-        size=np.frombuffer(count, np.int64),
-        feature=np.frombuffer(feature, np.int32),
-        value=np.frombuffer(value, np.float64),
+        entries=_Entries(
+            row=np.repeat(np.arange(len(count), dtype=np.int32), np.frombuffer(count, np.int64)),
+            feature=np.frombuffer(feature, np.int32),
+            value=np.frombuffer(value, np.float64),
+        ),
+        features=parser.features,
         score=np.frombuffer(score, np.float64),
-        names=list(parser.feature_ids),
-        sizes=parser.sizes,
     )
 
 
@@ -167,32 +177,53 @@ def _by_sentence(
 ) -> ReadLists:
     """Return translations with further features in a table, given the sentence of each in the table."""
     translations = found.text.count
+    entries = _with_further(found, further)
+    features = found.features.with_further(further)
+    dense_names = choose_dense(features)
+
     order = np.argsort(sentence, kind="stable")
-    columns = _further_columns(found, further)
-    names = [*found.names, *further]
+    place = np.empty(translations, np.int32)
+    place[order] = np.arange(translations)
+    dense, sparse = _split(
+        entries._replace(row=place[entries.row]), translations, features.names, dense_names
+    )
 
-    # the entries of the lines, then of the further features
-    row = np.repeat(np.arange(translations), found.size)
-    row = np.append(row, np.tile(np.arange(translations), len(columns)))
-    added = np.arange(len(found.names), len(names))
-    feature = np.append(found.feature.astype(np.int64), np.repeat(added, translations))
-    value = np.append(found.value, np.ravel(columns))
-
-    rank = np.empty_like(order)
-    rank[order] = np.arange(translations)
-    dense_names = choose_dense(names, found.sizes)
-    table = _split_features(rank[row], feature, value, translations, names, dense_names)
-    table = table._replace(offset=offsets_of(np.bincount(sentence)), text=found.text.take(order))
-
-    line = [found.line[number] for number in order.tolist()] if found.line else []
+    table = ListTable(
+        offset=offsets_of(np.bincount(sentence)),
+        dense=dense,
+        dense_names=tuple(dense_names),
+        sparse=sparse,
+        text=found.text.take(order),
+    )
     return ReadLists(
-        table=table, row=order, line=line, names=names, sizes=found.sizes, score=found.score[order]
+        table=table,
+        row=order,
+        line=[found.line[number] for number in order.tolist() if found.line],
+        features=features,
+        score=found.score[order],
+    )
+
+
+def _with_further(found: _ParsedLists, further: Mapping[str, Numbers]) -> _Entries:
+    """Return the values in the lines, and those of further features for all translations."""
+    if not further:
+        return found.entries
+
+    translations = found.text.count
+    columns = _further_columns(found, further)
+    first = len(found.features.names)
+    added = np.arange(first, first + len(columns), dtype=np.int32)
+    every = np.arange(translations, dtype=np.int32)
+    return _Entries(
+        row=np.append(found.entries.row, np.tile(every, len(columns))),
+        feature=np.append(found.entries.feature, np.repeat(added, translations)),
+        value=np.append(found.entries.value, np.ravel(columns)),
     )
 
 
 def _further_columns(found: _ParsedLists, further: Mapping[str, Numbers]) -> list[Float64s]:
     """Return the values of further features for all translations."""
-    known = {*found.names, *found.sizes}
+    known = {*found.features.names, *found.features.sizes}
     columns = []
     for name, numbers in further.items():
         if name in known:
@@ -201,34 +232,30 @@ def _further_columns(found: _ParsedLists, further: Mapping[str, Numbers]) -> lis
     return columns
 
 
-def _split_features(
-    row: Int64s,
-    feature: Int64s,
-    value: Float64s,
-    translations: int,
-    names: Sequence[str],
-    dense_names: Sequence[str],
-) -> ListTable:
-    """Return a table of dense and sparse features, given the row, feature and value of each entry."""
+def _split(
+    entries: _Entries, translations: int, names: Sequence[str], dense_names: Sequence[str]
+) -> tuple[Float64s, SparseRows]:
+    """Return the columns of dense features, float64 (H, C), and the rows of all others."""
     column = {name: number for number, name in enumerate(dense_names)}
     column_of = np.array([column.get(name, -1) for name in names], np.int64)
-    is_dense = column_of[feature] >= 0
+    is_dense = column_of[entries.feature] >= 0
+
+    in_columns = entries.only(is_dense)
     dense = np.zeros((translations, len(dense_names)))
-    dense[row[is_dense], column_of[feature[is_dense]]] = value[is_dense]
+    dense[in_columns.row, column_of[in_columns.feature]] = in_columns.value
 
-    # sparse features are numbered without the dense ones
-    is_sparse = column_of < 0
-    sparse_number = np.cumsum(is_sparse) - 1
     # 0 means the same as no value, and must not make equal translations differ
-    is_kept = ~is_dense & (value != 0)
-    row = row[is_kept]
-    feature = sparse_number[feature[is_kept]]
-    value = value[is_kept]
-    order = np.argsort(row, kind="stable")
+    in_rows = entries.only(~is_dense & (entries.value != 0))
+    return dense, _sparse_rows(in_rows, translations, names, column_of < 0)
 
-    sparse_names = string_table(
-        name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen
-    )
-    offset = offsets_of(np.bincount(row, minlength=translations))
-    sparse = sparse_rows(feature[order], value[order], offset, feature_keys(sparse_names), sparse_names)
-    return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
+
+def _sparse_rows(entries: _Entries, translations: int, names: Sequence[str], is_sparse: Bools) -> SparseRows:
+    """Return the values of sparse features as rows, given which of the names are theirs."""
+    sparse_names = string_table(compress(names, is_sparse.tolist()))
+    # sparse features are numbered without the dense ones
+    number = np.cumsum(is_sparse) - 1
+    feature = number[entries.feature]
+
+    order = np.argsort(entries.row, kind="stable")
+    offset = offsets_of(np.bincount(entries.row, minlength=translations))
+    return sparse_rows(feature[order], entries.value[order], offset, feature_keys(sparse_names), sparse_names)

@@ -72,13 +72,13 @@ def lists_with_weights(
     further = read_further_features(features or {})
 
     read = read_lists(paths, further_features=further, has_lines=has_lines)
-    checked = given.checked_against(read)
-    absent = sorted(checked.to_dict().keys() - set(read.names))
-    if len(absent) == checked.key.shape[0]:
+    checked = given.checked_against(read.features)
+    listed, absent = read.features.split(checked)
+    if not listed.key.shape[0]:
         raise InputError(
             "no feature in the lists has a weight; use the weights of their features", given.path
         )
-    return WeightedLists(read, checked, absent)
+    return WeightedLists(read, checked, sorted(absent.to_dict()))
 
 
 def first_texts(paths: Sequence[FilePath]) -> list[str]:

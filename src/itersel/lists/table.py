@@ -6,7 +6,7 @@ A table is read from the text of another decoder's lists (`itersel.lists.reading
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -19,107 +19,22 @@ from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import ReferenceLengths
 from itersel.errors import FilePath, InputError
-from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.ragged import begins_run, offsets_of, rows_of, sum_rows, take_rows
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.storage.ragged import begins_run, offsets_of, rows_of
 from itersel.storage.strings import StringTable, string_table
-from itersel.vectors.feature_names import text_prefix
-from itersel.vectors.features import names_with, unique_features
-from itersel.vectors.weights import Weights, find_named, find_weights
+from itersel.vectors.sparse_rows import SparseRows
+from itersel.vectors.weights import Weights, find_named
 
 # Tuners get dense features rounded to this many decimals, so that rounding errors do not make one of two
 # translations with equal features better than the other.
 TUNER_DIGITS = 9
 # Sums of the same values in a different order differ only after these decimal places.
 EQUAL_DIGITS = 6
-NO_NUMBERS = np.zeros(0)
 
 
 def feature_exists(name: str, remedy: str, path: FilePath | None = None) -> InputError:
     """Return the error for a further feature whose name is that of a feature of the lists."""
     return InputError(f"the lists already have a feature '{name}'; {remedy}", path)
-
-
-class SparseRows(NamedTuple):
-    """Sparse features of translations, ascending within each, if `sparse_rows` has made them.
-
-    As they are in a file, features and keys may be in any order. Shapes: H translations, F features.
-    """
-
-    # int32, float64, int64 (H + 1)
-    feature: Int32s
-    value: Float64s
-    offset: Int64s
-    # features: keys, uint64 (F), and their names, if they are known
-    key: UInt64s
-    name: StringTable
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no translation has a sparse feature."""
-        return not self.feature.shape[0]
-
-    def take(self, rows: Int64s) -> SparseRows:
-        """Return the features of some translations, in any order."""
-        feature, offset = take_rows(self.feature, self.offset, rows)
-        return SparseRows(feature, take_rows(self.value, self.offset, rows)[0], offset, self.key, self.name)
-
-    def only(self, kept: Bools) -> SparseRows:
-        """Return only some features, given whether each (F) is kept."""
-        rows = np.flatnonzero(kept)
-        number = np.full(kept.shape[0], -1, np.int32)
-        number[rows] = np.arange(rows.shape[0])
-        is_kept = kept[self.feature]
-        return SparseRows(
-            number[self.feature[is_kept]],
-            self.value[is_kept],
-            offsets_of(is_kept)[self.offset],
-            self.key[rows],
-            self.name.take(rows),
-        )
-
-    def without(self, templates: Collection[str]) -> SparseRows:
-        """Return all features but those of some templates of text."""
-        if not templates:
-            return self
-        kept = np.ones(self.key.shape[0], np.bool_)
-        for template in templates:
-            kept[names_with(text_prefix(template), self.name)] = False
-        return self.only(kept)
-
-    def scores(self, weights: Weights) -> Float64s:
-        """Return the scores of all translations, float64 (H); features without a weight count 0."""
-        return self.scores_of(find_weights(weights, self.key))
-
-    def scores_of(self, weight: Float64s) -> Float64s:
-        """Return the scores of all translations, float64 (H), given the weight of each feature (F)."""
-        return sum_rows(weight[self.feature] * self.value, self.offset)
-
-
-def sparse_rows(
-    feature: NDArray[np.integer], value: Float64s, offset: Int64s, key: UInt64s, name: StringTable
-) -> SparseRows:
-    """Return sparse features whose rows and keys are in any order; see `unique_features` for errors."""
-    ascending, names = unique_features(key, name)
-    number = np.searchsorted(ascending, key).astype(np.int32)[feature]
-    if not rises_within_rows(number, offset):
-        row = rows_of(offset)
-        order = np.lexsort((number, row))
-        number, value = number[order], value[order]
-    return SparseRows(number, value, offset, ascending, names)
-
-
-def rises_within_rows(feature: NDArray[np.integer], offset: Int64s) -> bool:
-    """Return whether the features of each translation are strictly ascending."""
-    is_rising = np.diff(feature) > 0
-    begins = offset[1:-1]
-    is_rising[begins[(begins > 0) & (begins < feature.shape[0])] - 1] = True
-    return bool(is_rising.all())
-
-
-def no_sparse_rows(translations: int) -> SparseRows:
-    """Return rows without features."""
-    none, offset = np.zeros(0, np.int32), np.zeros(translations + 1, np.int64)
-    return SparseRows(none, NO_NUMBERS, offset, np.zeros(0, np.uint64), string_table(()))
 
 
 class TranslationFeatures(Protocol):
@@ -158,7 +73,7 @@ class ListTable(NamedTuple):
     statistics: Statistics = Statistics(
         np.zeros((0, ORDER), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
     )
-    quality: Float64s = NO_NUMBERS  # (H): what to learn from instead of BLEU
+    quality: Float64s = np.zeros(0)  # (H): what to learn from instead of BLEU
 
     @property
     def sentence_count(self) -> int:

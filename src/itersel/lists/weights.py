@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from itersel.corpus.text import split_words
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import named_numbers, parse_object, value_names
-from itersel.lists.reading import ReadLists
+from itersel.lists.features import ListFeatures, value_names
+from itersel.lists.lines import named_numbers, parse_object
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, magnitude_fault
 from itersel.storage.numbers import parse_number
@@ -31,12 +31,12 @@ class GivenWeights(NamedTuple):
     sizes: Mapping[str, int] = {}
     path: FilePath | None = None
 
-    def checked_against(self, lists: ReadLists) -> Weights:
+    def checked_against(self, features: ListFeatures) -> Weights:
         """Return the weights; InputError if a feature function has more or fewer weights than values."""
         given = self.weights.to_dict().keys()
-        names = set(lists.names)
+        names = set(features.names)
         # features without a size, such as further ones from a file, have one value
-        counts = {name: 1 for name in self.sizes if name in names} | dict(lists.sizes)
+        counts = {name: 1 for name in self.sizes if name in names} | dict(features.sizes)
 
         for name, count in counts.items():
             advice = f"{count} value{'s' * (count > 1)} in the lists; use the weights that made the lists"

@@ -42,7 +42,7 @@ def describe_lists(config: Config) -> Iterator[str]:
         sentence_counts[split] = sentences
         translation_counts[split] = translations
 
-        dense = found.dense_names(config.data.dense_names)
+        dense = found.features.dense(config.data.dense_names, text.lists[0])
         if text.quality:
             _check_quality(text.quality, split, translations)
 

@@ -10,7 +10,7 @@ from itersel.align.sampler import TrainedAligner
 from itersel.config.list_steps import GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
-from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
+from itersel.lists.table import ListTable, feature_exists
 from itersel.rerank.dense import GROUPS, FeatureInputs, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
@@ -22,6 +22,7 @@ from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.feature_names import ALIGNERS, LANGUAGE_MODEL, LEXICON, added_dense_features, that_need
 from itersel.vectors.features import feature_keys
+from itersel.vectors.sparse_rows import SparseRows, sparse_rows
 
 LEAVE_OUT_TEMPLATE = "leave out the template that computes it"
 

@@ -11,7 +11,6 @@ import numpy as np
 from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
-from itersel.lists.table import SparseRows, sparse_rows
 from itersel.lm.ngrams import END, START
 from itersel.rerank.links import Links
 from itersel.rerank.sparse_kernels import PARTS, ListArrays, features_of_list
@@ -21,6 +20,7 @@ from itersel.storage.ragged import begins_run, offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import escaped, feature_keys, first_difference
+from itersel.vectors.sparse_rows import SparseRows, sparse_rows
 
 # The template of shapes.
 SHAPE = "LexShape"
@@ -91,13 +91,13 @@ def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> Spa
     found = _entries(words, links, templates, shapes)
     names = string_table(_names(words, found.parts, shapes))
     keys = feature_keys(names)
+    unique, first, number = np.unique(keys, return_index=True, return_inverse=True)
+
+    rows = np.repeat(np.arange(found.size.shape[0]), found.size)
+    feature = number[found.feature]
+    value = found.value.astype(np.float64)
 
     # words that contain what separates words in names can give two features the same name
-    rows = np.repeat(np.arange(found.size.shape[0]), found.size)
-    unique, number = np.unique(keys, return_inverse=True)
-    feature, value = number[found.feature], found.value.astype(np.float64)
-    first = np.zeros(unique.shape[0], np.int64)
-    first[number[::-1]] = np.arange(keys.shape[0])[::-1]
     if unique.shape[0] < keys.shape[0]:
         if pair := first_difference(names.take(first[number]), names):
             why = "have the same 64-bit key; leave out their template"
@@ -144,7 +144,10 @@ def _entries(
     part_rows = np.concatenate(parts)
     first, number = _unified(np.concatenate(codes), part_rows)
     return _Entries(
-        np.concatenate(sizes), number[np.concatenate(features)], np.concatenate(values), part_rows[first]
+        size=np.concatenate(sizes),
+        feature=number[np.concatenate(features)],
+        value=np.concatenate(values),
+        parts=part_rows[first],
     )
 
 
@@ -162,18 +165,26 @@ def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[st
     """Return the name of each feature."""
     of_words = [escaped(string_table(side)).to_list() for side in (words.source_words, words.target_words)]
     of_shapes = [one.shapes for one in shapes]
+
     names = []
     for template, *numbers in parts.tolist():
         pattern = _PATTERNS[template]
-        sides = of_shapes if pattern.template == SHAPE else of_words
-        source = [sides[0][number] for number in numbers[: pattern.source]]
-        target = [sides[1][number] for number in numbers[pattern.source : pattern.source + pattern.target]]
-        if pattern.source == 0 and pattern.target > 1:
-            target = [target[0] or START, *target[1:-1], target[-1] or END]
-        separator = ":" if source and target and pattern.template == "Phrase" else "_"
-        joined = [part for part in ("_".join(source), "_".join(target)) if part]
-        names.append(text_prefix(pattern.template) + separator.join(joined))
+        source_words, target_words = of_shapes if pattern.template == SHAPE else of_words
+        end = pattern.source + pattern.target
+        source = [source_words[number] for number in numbers[: pattern.source]]
+        target = [target_words[number] for number in numbers[pattern.source : end]]
+        names.append(_name(pattern, source, target))
     return names
+
+
+def _name(pattern: _Pattern, source: Sequence[str], target: Sequence[str]) -> str:
+    """Return the name of a feature of these words; empty ones of an n-gram are its edges."""
+    if pattern.source == 0 and pattern.target > 1:
+        target = [target[0] or START, *target[1:-1], target[-1] or END]
+
+    separator = ":" if source and target and pattern.template == "Phrase" else "_"
+    sides = [side for side in ("_".join(source), "_".join(target)) if side]
+    return text_prefix(pattern.template) + separator.join(sides)
 
 
 def _summed(rows: Int64s, feature: Int64s, value: Float64s) -> tuple[Int64s, Int64s, Float64s]:

@@ -10,7 +10,6 @@ from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
 from itersel.lists.reading import ReadLists, read_block
-from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import FeatureModels, read_feature_models
@@ -18,6 +17,7 @@ from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerDescription, RerankerResources
 from itersel.vectors.feature_names import added_dense_features, text_prefix
+from itersel.vectors.sparse_rows import no_sparse_rows
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 # If the first sentences have no sparse features, although the system was trained with some, lists are refused
@@ -64,9 +64,9 @@ class Reranker(RerankerDescription):
 
         blocks = ListBlocks(paths)
         found = blocks.summary
-        self._check_names(found.names, paths[0])
-        dense_names = found.dense_names(settings.dense_names)
-        self._check_sparse(found.names, dense_names, found.sentence_count, paths[0])
+        self._check_names(found.features.names, paths[0])
+        dense_names = found.features.dense(settings.dense_names, paths[0])
+        self._check_sparse(found.features.names, dense_names, found.sentence_count, paths[0])
 
         sentences = found.sentence_count
         if sources is not None and len(sources) != sentences:
@@ -75,9 +75,7 @@ class Reranker(RerankerDescription):
         for block in blocks:
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
-            read = read_block(
-                block, paths[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
-            )
+            read = read_block(block, paths[0], lambda _: dense_names, preparation.clean_line, has_lines)
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(paths[0]):
                 read = self._with_features(read.without_duplicates(), preparation, own)

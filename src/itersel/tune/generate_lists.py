@@ -18,10 +18,11 @@ from itersel.decode.output import text_of
 from itersel.errors import FilePath
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
-from itersel.lists.table import ListTable, SparseRows
+from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.provenance import KBEST_LISTS
 from itersel.storage.strings import string_table
+from itersel.vectors.sparse_rows import SparseRows
 from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ BLEU is computed over the corpus. With other metrics, tuners learn from the qual
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from itersel.bleu.points import from_points, to_points
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import make_metrics
+from itersel.evaluate.metrics import make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import (
     BLEU,
     DEFAULT_TOKENIZER,
@@ -25,7 +25,9 @@ from itersel.evaluate.names import (
     title_of,
 )
 from itersel.evaluate.texts import ReferenceText
+from itersel.lists.matches import with_matches
 from itersel.lists.numbers import Numbers, read_numbers
+from itersel.lists.reading import ReadLists
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -67,16 +69,53 @@ class Measure(NamedTuple):
         """Return whether one quality, as `shown`, is better than another."""
         return self.sign * (one - other) > 0
 
+    def line_preparation(self) -> Callable[[str], str]:
+        """Return the function that prepares a line for BLEU; other metrics take it as it is."""
+        if not self.is_bleu:
+            return str
+        tokenize = tokenizer_for_bleu(self.tokenizer)
+        return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
+
+    def measured(self, lists: ReadLists, references: Sequence[ReferenceText], name: str) -> ReadLists:
+        """Return lists with what tuners learn from, and only the first of equal translations.
+
+        Tuners learn from the quality of each translation or, for BLEU, from n-gram matches and lengths. The
+        lists were read with `line_preparation`; messages call them `name`. Where a sentence has fewer
+        references than others, the rest are None.
+        """
+        kept = lists.without_duplicates()
+        if self.is_bleu:
+            prepare = self.line_preparation()
+            prepared = [["" if line is None else prepare(line) for line in lines] for lines in references]
+            table = with_matches(kept.table, prepared)
+            table.check_matches(name)
+            return kept._replace(table=table)
+
+        if self.numbers is not None:
+            # a number for each line, also for those of equal translations
+            quality = self.numbers.as_quality(lists.row.shape[0])[kept.row]
+        else:
+            assert self.metric_name is not None
+            quality = quality_by_metric(kept.table, references, self.metric_name)
+        # MIRA needs the lengths of the translations
+        return kept._replace(table=with_matches(kept.table, [])._replace(quality=quality))
+
+
+def named_metric(given: FilePath | ArrayLike) -> str | None:
+    """Return the metric that has this name, perhaps with capitals; None for numbers."""
+    name = given.lower() if isinstance(given, str) else ""
+    return name if name in OF_TEXT else None
+
 
 def read_measure(given: FilePath | ArrayLike, tokenizer: str = DEFAULT_TOKENIZER) -> Measure:
-    """Return a metric, whose name may have capitals, or the numbers in a file or an array.
+    """Return a metric (`named_metric`), or the numbers in a file or an array.
 
     Raises an InputError if a tokenizer is unknown, or is not the default, but has no effect.
     """
     check_choice("tokenizer", tokenizer, TOKENIZERS)
 
-    name = given.lower() if isinstance(given, str) else ""
-    measure = Measure(name) if name in OF_TEXT else Measure(numbers=read_numbers(given))
+    name = named_metric(given)
+    measure = Measure(numbers=read_numbers(given)) if name is None else Measure(name)
     if tokenizer != DEFAULT_TOKENIZER and not measure.is_bleu:
         raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
     return measure._replace(tokenizer=tokenizer)

@@ -26,8 +26,9 @@ from itersel.bleu.bleu_kernels import (
 )
 from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.lists.table import ListTable, SparseRows
+from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.vectors.sparse_rows import SparseRows
 
 
 class MiraLists(NamedTuple):

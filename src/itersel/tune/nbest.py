@@ -12,27 +12,23 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
-from itersel.evaluate.metrics import tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.keys import name_in
-from itersel.lists.matches import with_matches
+from itersel.lists.features import ListFeatures, none_dense
 from itersel.lists.numbers import Numbers, read_further_features
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
-from itersel.storage.strings import string_table
-from itersel.tune.measure import Measure, quality_by_metric, read_measure
+from itersel.tune.measure import Measure, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
 from itersel.tune.start_weights import default_start_on_lists
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, make_weights, take_weights
+from itersel.vectors.weights import Weights, make_weights
 
 # A line search goes along the axis of each feature.
 MAX_SEARCHED_FEATURES = 500
@@ -146,9 +142,8 @@ class PreparedLists(NamedTuple):
     tuner: Batch
     problem: ListProblem
     all_start_weights: Weights  # also of features that are in no list, which the problem lacks
-    feature_names: Sequence[str]  # of all features in the lists
+    features: ListFeatures  # of the lists
     absent_weights: dict[str, float]  # start weights of features that are in no list
-    sizes: Mapping[str, int]  # see `TunedLists`
     measure: Measure
     name: str  # of the lists, in messages
 
@@ -163,7 +158,7 @@ class PreparedLists(NamedTuple):
             start_quality_points=self._quality_points(problem.table, self.all_start_weights),
             sentences=tuned.sentences,
             translations=tuned.translations,
-            sizes=self.sizes,
+            sizes=self.features.sizes,
             absent=sorted(self.absent_weights),
         )
 
@@ -173,18 +168,24 @@ class PreparedLists(NamedTuple):
         The lists have the same features as those that are tuned on.
         """
         read = _read_table(text, self.tuner)
-        advice = "make both with the same models"
-        if {*read.names}.isdisjoint(self.feature_names):
-            raise InputError(f"has no feature of {self.name}; {advice}", text.name)
-        if different := sorted(self.sizes.items() ^ read.sizes.items()):
-            name, _ = different[0]
-            count = read.sizes.get(name, 0)
-            expected = self.sizes.get(name, 0)
-            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
-            raise InputError(f"{difference}; {advice}", text.name)
+        self._check_features(read.features, text.name)
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.all_start_weights).table
         return partial(self._quality_points, table)
+
+    def _check_features(self, others: ListFeatures, name: str) -> None:
+        """Raise an InputError if other lists, with a name, have different features."""
+        advice = "make both with the same models"
+        if {*others.names}.isdisjoint(self.features.names):
+            raise InputError(f"has no feature of {self.name}; {advice}", name)
+
+        sizes = self.features.sizes
+        if different := sorted(sizes.items() ^ others.sizes.items()):
+            feature, _ = different[0]
+            count = others.sizes.get(feature, 0)
+            expected = sizes.get(feature, 0)
+            difference = f"the number of values of '{feature}' is {count}, but {expected} in {self.name}"
+            raise InputError(f"{difference}; {advice}", name)
 
     def _quality_points(self, table: ListTable, weights: Weights) -> float:
         return self.measure.shown(table.quality_of_best(table.scores(weights)))
@@ -206,19 +207,17 @@ def prepare_nbest(
     if given is None:
         start_weights = default_start_on_lists(read.table.dense_names)
     else:
-        start_weights = given.checked_against(read)
+        start_weights = given.checked_against(read.features)
 
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
-    absent_weights = take_weights(start_weights, ~listed).to_dict()
-    problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
+    listed, absent = read.features.split(start_weights)
+    problem = ListProblem.of_table(read.table, listed)
     return PreparedLists(
         tuner=tuner,
         problem=problem,
         all_start_weights=start_weights,
-        feature_names=read.names,
-        absent_weights=absent_weights,
-        sizes=read.sizes,
+        features=read.features,
+        absent_weights=absent.to_dict(),
         measure=text.measure,
         name=text.name,
     )
@@ -226,47 +225,22 @@ def prepare_nbest(
 
 def _read_table(text: TextLists, tuner: Batch) -> ReadLists:
     """Return the lists as the tuner needs them: each of equal translations once, with what it learns from."""
-    measure = text.measure
-    references = text.references
-    prepare = _line_preparation(measure)
 
-    def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
-        """Return the features that are columns: all if the tuner searches along them, else none."""
-        if not tuner.searches_lines:
-            return ()
-        if len(names) > MAX_SEARCHED_FEATURES:
+    def searched(features: ListFeatures) -> Sequence[str]:
+        """Return all features, along which the tuner searches."""
+        count = len(features.names)
+        if count > MAX_SEARCHED_FEATURES:
             own = f"{name_in(LIST_TUNERS, tuner)} tunes at most {MAX_SEARCHED_FEATURES}"
             why = f"{own}; choose a tuner without this limit, such as kbest-mira or pro"
-            raise InputError(f"has {len(names)} features; {why}", text.name)
-        return names
+            raise InputError(f"has {count} features; {why}", text.name)
+        return features.names
 
+    references = text.references
     read = read_lists(
         text.paths,
         len(references[0]) if references else None,
         text.features,
-        choose_dense=choose_dense,
-        prepare=prepare,
+        choose_dense=searched if tuner.searches_lines else none_dense,
+        prepare=text.measure.line_preparation(),
     )
-    kept = read.without_duplicates()
-
-    if measure.is_bleu:
-        words = [["" if line is None else prepare(line) for line in lines] for lines in references]
-        table = with_matches(kept.table, words)
-        table.check_matches(text.name)
-        return kept._replace(table=table)
-
-    if measure.numbers is not None:
-        quality = measure.numbers.as_quality(read.row.shape[0])[kept.row]
-    else:
-        assert measure.metric_name is not None
-        quality = quality_by_metric(kept.table, references, measure.metric_name)
-    # MIRA needs the lengths of the translations
-    return kept._replace(table=with_matches(kept.table, [])._replace(quality=quality))
-
-
-def _line_preparation(measure: Measure) -> Callable[[str], str]:
-    """Return the function that prepares a line for BLEU; other metrics take it as it is."""
-    if not measure.is_bleu:
-        return str
-    tokenize = tokenizer_for_bleu(measure.tokenizer)
-    return (lambda line: tokenize(line.lower())) if measure.is_lowercased else tokenize
+    return text.measure.measured(read, references, text.name)

@@ -14,13 +14,14 @@ from itersel.config.tuners import ALL_TUNERS, Batch, Tuned
 from itersel.errors import InputError, located
 from itersel.keys import name_in
 from itersel.lists.headers import TuningFile
-from itersel.lists.table import ListTable, SparseRows, rounded
+from itersel.lists.table import ListTable, rounded
 from itersel.storage.arrays import Float64s
 from itersel.storage.provenance import TUNED_WEIGHTS, made_with
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.feature_names import ALL_FEATURES, DENSE
 from itersel.vectors.features import common_features, refuse_shared
+from itersel.vectors.sparse_rows import SparseRows
 from itersel.vectors.weights import (
     Weights,
     check_magnitude,

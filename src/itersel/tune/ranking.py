@@ -18,8 +18,9 @@ from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.pairs import pro_pairs
 from itersel.learn.pro_sampling import PRO_THRESHOLD
-from itersel.lists.table import ListTable, SparseRows
+from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int64s
+from itersel.vectors.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from itersel.tune.tuners.pro import Pro

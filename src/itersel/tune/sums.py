@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.lists.table import ListTable, no_sparse_rows
+from itersel.lists.table import ListTable
+from itersel.vectors.sparse_rows import no_sparse_rows
 from itersel.vectors.weights import Weights
 
 # Names of the columns. They contain spaces, so they cannot be names of dense features.

@@ -35,10 +35,18 @@ _OF_DECODER = {
 }
 GRAMMAR_FEATURES, DECODER_FEATURES = tuple(_OF_GRAMMAR), tuple(_OF_DECODER)
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
-# Names of dense features of other tools: PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not.
-# Only the name decides, so all shards of a corpus agree on which features are dense.
-DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
+_DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
+
+
+def is_dense_name(name: str) -> bool:
+    """Return whether a name is that of a dense feature: ours, or a word that may end in a number.
+
+    Of other tools, PhraseModel_0 is dense; R:X:haus:house and SourcePath_haus are not. Only the name decides,
+    so all shards of a corpus agree on which features are dense.
+    """
+    return name in DENSE_FEATURES or _DENSE_NAME.fullmatch(name) is not None
+
 
 # What settings call all dense features: the only ones that are used (`features`), a group that is kept
 # (`keep`), or as many directions of a line search (`directions`). `features` may also be all features.

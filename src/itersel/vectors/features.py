@@ -5,13 +5,18 @@ Shape: F features, whose keys are uint64 (F); a table of strings has their names
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.storage.arrays import Int64s, UInt64s
-from itersel.storage.ragged import begins_run
+from itersel.storage.arrays import Bools, Int32s, Int64s, UInt64s
+from itersel.storage.ragged import begins_run, offsets_of
 from itersel.storage.strings import Strings, StringTable
 from itersel.vectors.feature_kernels import hash_strings
+
+V = TypeVar("V", bound=np.floating)
 
 # These end the name and the value of a feature in grammars written as text.
 SEPARATORS = tuple(b"=;")
@@ -50,6 +55,19 @@ def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringT
     again, kept = np.flatnonzero(~is_first), np.flatnonzero(is_first)
     _check_equal(names.take(again - 1), names.take(again))
     return keys[kept], names.take(kept)
+
+
+def keep_features(
+    feature: Int32s, value: NDArray[V], offset: Int64s, kept: Bools
+) -> tuple[Int32s, NDArray[V], Int64s]:
+    """Return sparse rows with only some features, given whether each (F) is kept.
+
+    `feature` and `value` are those of all rows, and `offset` says where each row begins
+    (`itersel.vectors.sparse_rows`).
+    """
+    number = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    is_kept = kept[feature]
+    return number[feature[is_kept]], value[is_kept], offsets_of(is_kept)[offset]
 
 
 def common_features(
