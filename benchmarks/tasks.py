@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.search import Search
-from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.sentence_grammars import read_grammars
 from itersel.learn.learners.perceptron import Perceptron

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from itersel.api import score_tokenized_bleu as score_tokenized_bleu
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
+    from itersel.config.learning_steps import MixSettings as MixSettings
+    from itersel.config.learning_steps import TrainSettings as TrainSettings
     from itersel.config.mixing import EpochsMean as EpochsMean
     from itersel.config.mixing import Mean as Mean
     from itersel.config.mixing import PathFollowing as PathFollowing
     from itersel.config.mixing import Selection as Selection
     from itersel.config.search import Search as Search
-    from itersel.config.steps import MixSettings as MixSettings
-    from itersel.config.steps import TrainSettings as TrainSettings
     from itersel.errors import InputError as InputError
     from itersel.evaluate.compare import MetricScores as MetricScores
     from itersel.evaluate.compare import compare as compare
@@ -64,7 +64,7 @@ _MODULES = {
     ),
     "itersel.config.mixing": ("EpochsMean", "Mean", "PathFollowing", "Selection"),
     "itersel.config.search": ("Search",),
-    "itersel.config.steps": ("MixSettings", "TrainSettings"),
+    "itersel.config.learning_steps": ("MixSettings", "TrainSettings"),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.compare": ("MetricScores", "compare"),
     "itersel.evaluate.metrics": ("CorpusScore",),

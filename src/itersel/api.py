@@ -14,8 +14,8 @@ from itersel.errors import InputError, check_choice
 from itersel.evaluate.names import DEFAULT_TOKENIZER, RETOKENIZATIONS
 
 if TYPE_CHECKING:
+    from itersel.config.learning_steps import MixSettings, TrainSettings
     from itersel.config.search import Search
-    from itersel.config.steps import MixSettings, TrainSettings
     from itersel.errors import FilePath
     from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.sentence_grammars import SentenceGrammars
@@ -134,7 +134,7 @@ def train_epoch(
     InputError
         If the sentences have no references, if `start` cannot be read, or if a weight or a score overflows.
     """
-    from itersel.config.steps import TrainSettings
+    from itersel.config.learning_steps import TrainSettings
     from itersel.decode.decoder import Decoder
     from itersel.learn.train import train_shard
     from itersel.learn.training import untrained
@@ -161,7 +161,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings |
     training, settings
         The result of `train_epoch`, and the settings it was called with.
     """
-    from itersel.config.steps import TrainSettings
+    from itersel.config.learning_steps import TrainSettings
     from itersel.learn.training import write_training as write
 
     write(path, training, TrainSettings() if settings is None else settings)
@@ -199,7 +199,7 @@ def mix_weights(
         If settings contradict each other, if a shard is missing, or if files do not belong together. Nothing
         is written then.
     """
-    from itersel.config.steps import MixSettings
+    from itersel.config.learning_steps import MixSettings
     from itersel.select.mix import mix
     from itersel.vectors.weights import read_itersel_weights
 

@@ -8,7 +8,7 @@ import numpy as np
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import LEARNERS
-from itersel.config.steps import TrainSettings
+from itersel.config.learning_steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.decode.translations import KBest
 from itersel.grammar import build

@@ -20,13 +20,13 @@ from itersel.config.conditions import can_hold
 from itersel.config.defaults import available_templates
 from itersel.config.forms import conditions_of, with_forms
 from itersel.config.learners import LEARNERS, Online
+from itersel.config.learning_steps import MixSettings, TrainSettings
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.retune import Retuning
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
-from itersel.config.steps import MixSettings, TrainSettings
 from itersel.config.tasks import TASKS, RandomTasks, Resharding
 from itersel.config.tuners import ALL_TUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment

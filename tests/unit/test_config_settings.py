@@ -21,12 +21,12 @@ from itersel.code.field_types import ByName, ListOf, OneOf, Scalar, Section
 from itersel.config import division, evaluation, report_steps, search
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
+from itersel.config.learning_steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.section_checks import check_section
 from itersel.config.sections import read_section
 from itersel.config.settings import SETTINGS_MODULES, as_json, read_settings
-from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import TUNERS
 from itersel.config.values import Config, Experiment

@@ -17,11 +17,11 @@ from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, Online
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.mixing import ALGORITHMS, MIXINGS
 from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import read_settings
-from itersel.config.steps import TuneSettings
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_TUNERS, TUNERS
 from itersel.config.values import Experiment

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from itersel.code.field_types import ByName, FieldType, ListOf, OneOf, Scalar, Section, field_types
+from itersel.config.learning_steps import MixSettings
 from itersel.config.mixing import MIXINGS, Mixing
-from itersel.config.steps import MixSettings
 from itersel.keys import types_of
 
 

@@ -112,7 +112,7 @@ def test_planning_loads_no_numpy(root):
 
 def test_declarations_load_no_learners():
     """Steps declare their settings when they start; what uses a learner imports its module."""
-    code = "import sys, itersel.config.steps; print(*sys.modules)"
+    code = "import sys, itersel.config.learning_steps; print(*sys.modules)"
     loaded = limited(program=["-c", code]).stdout.split()
     assert [name for name in loaded if name.startswith(("itersel.learn.", "itersel.tune."))] == []
 

@@ -17,8 +17,8 @@ from tests.refusals import input_error
 from itersel.bleu.bleu_kernels import ngram_matches
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.sentence import SentenceBleu
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.search import Search
-from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.grammar.build import Rule, make_grammars

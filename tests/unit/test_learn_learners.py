@@ -15,8 +15,8 @@ from tests.refusals import input_error
 
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.config.learners import LEARNERS, Online
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.numbered import REGULARIZATIONS
-from itersel.config.steps import TrainSettings
 from itersel.keys import name_in
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
 from itersel.learn.learners.adagrad import AdaGrad

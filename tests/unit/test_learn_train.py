@@ -20,8 +20,8 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, key
 from itersel.api import train_epoch
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.numbered import REGULARIZATIONS
-from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.schedules import SCHEDULES

@@ -16,7 +16,7 @@ from tests.systems import itersel
 from tests.text_grammars import write
 
 from itersel.bleu.bleu_kernels import best_bleu
-from itersel.config.steps import TuneSettings
+from itersel.config.learning_steps import TuneSettings
 from itersel.corpus.alignments import read_alignment
 from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.files import read_lines

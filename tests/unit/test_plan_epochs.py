@@ -7,8 +7,8 @@ from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
 from itersel.config.division import InOrder, Shuffled
 from itersel.config.experiments import expanded
+from itersel.config.learning_steps import MixSettings
 from itersel.config.settings import read_settings
-from itersel.config.steps import MixSettings
 
 
 @pytest.mark.parametrize(

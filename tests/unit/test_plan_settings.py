@@ -22,6 +22,7 @@ from tests.plans import (
 
 from itersel.config.division import DivideSettings, GivenListDivideSettings
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.learning_steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
@@ -42,7 +43,6 @@ from itersel.config.search import (
     TranslationSettings,
 )
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_steps import (
     CompileSettings,
     EstimateSettings,

@@ -24,11 +24,11 @@ from itersel.code.digests import step_digest
 from itersel.code.edits import CodeChangedError
 from itersel.code.plugins import imported_code
 from itersel.config.learners import BUILT_IN, LEARNERS
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.mixing import Nothing
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.settings import read_settings
-from itersel.config.steps import TrainSettings
 from itersel.config.tuners import ALL_TUNERS, BUILT_IN_TUNERS, TUNERS
 from itersel.config.values import ALL_LEARNERS
 from itersel.grammar.grammar_kernels import GRAMMAR_RULE

@@ -10,8 +10,8 @@ from tests.mixing import write_shards
 from tests.naive.selection import Vector, column_norm
 
 from itersel.cli.main import main
+from itersel.config.learning_steps import MixSettings
 from itersel.config.mixing import PathFollowing, Selection
-from itersel.config.steps import MixSettings
 from itersel.select.mix import mix
 from itersel.vectors.weights import make_weights, write_itersel_weights
 

@@ -11,7 +11,7 @@ from tests.naive.tuning import Sentence
 from tests.refusals import input_error
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.config.steps import TuneSettings
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_tuning_files, join_files
 from itersel.tune.iteration import tune

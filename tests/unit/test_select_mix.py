@@ -24,9 +24,9 @@ from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive.selection import column_norm
 from tests.refusals import input_error
 
+from itersel.config.learning_steps import MixSettings
 from itersel.config.mixing import MIXINGS, EpochsMean, Mean, Selection
 from itersel.config.numbered import NORMS
-from itersel.config.steps import MixSettings
 from itersel.keys import key
 from itersel.report.selection import describe_selection
 from itersel.select.mix import mix

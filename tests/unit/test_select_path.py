@@ -14,8 +14,8 @@ from tests.naive.learning import PAIRS, Bleu
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS
+from itersel.config.learning_steps import TrainSettings
 from itersel.config.settings import as_json
-from itersel.config.steps import TrainSettings
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.train import train_shard
 from itersel.learn.training import provenance

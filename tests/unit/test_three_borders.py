@@ -20,6 +20,7 @@ from itersel.code.field_types import Scalar
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.learning_steps import MixSettings, TrainSettings, TuneSettings
 from itersel.config.mbr import MinimumRisk
 from itersel.config.mixing import Selection
 from itersel.config.reading import read_config
@@ -27,7 +28,6 @@ from itersel.config.report_steps import Comparison
 from itersel.config.search import ForestSettings, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
-from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_steps import AlignSettings, CompileSettings, EstimateSettings
 from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config

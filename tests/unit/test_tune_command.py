@@ -10,7 +10,7 @@ from tests.refusals import input_error
 from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
-from itersel.config.steps import TuneSettings
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.hdf5 import read_arrays

@@ -15,8 +15,8 @@ from tests.naive.tuning import Sentence, Translation
 from tests.refusals import input_error
 from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.search import KBestSettings
-from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.headers import TuningFile
 from itersel.lists.joining import find_tuning_files, join_files

@@ -18,8 +18,8 @@ from tests.steps import settings
 from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.search import ForestSettings, Search
-from itersel.config.steps import TuneSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_grammars
 from itersel.lm.binary import load_model

@@ -8,8 +8,8 @@ from itersel.cli.argument_types import output_file
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on
 from itersel.cli.settings import add_place, add_settings
+from itersel.config.learning_steps import MixSettings
 from itersel.config.settings import read_settings
-from itersel.config.steps import MixSettings
 
 
 def _add_mix(parser: argparse.ArgumentParser) -> None:

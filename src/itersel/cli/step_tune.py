@@ -8,8 +8,8 @@ from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.blas import use_portable_blas
 from itersel.cli.decision import add_decision, file_passed_on
 from itersel.cli.settings import add_place, add_settings
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.settings import read_settings
-from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 
 use_portable_blas()

@@ -9,8 +9,8 @@ from itersel.cli.arguments import add_files, add_optional_files, add_options, ad
 from itersel.cli.decision import add_decision, training_has_stopped
 from itersel.cli.given_lists import kind_of_settings
 from itersel.cli.settings import add_place, add_settings
+from itersel.config.learning_steps import GivenListTrainSettings, TrainSettings
 from itersel.config.settings import read_settings
-from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 

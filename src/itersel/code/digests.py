@@ -55,7 +55,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.search",
         "itersel.config.section_checks",
         "itersel.config.settings",
-        "itersel.config.steps",
+        "itersel.config.learning_steps",
         "itersel.config.tasks",
         "itersel.config.text_steps",
         "itersel.config.values",

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 # The modules of this package that declare the settings of steps; each begins with a list of its steps.
-SETTINGS_MODULES = ("steps", "extraction", "search", "division", "text_steps", "list_steps", "report_steps")
+SETTINGS_MODULES = (
+    "learning_steps",
+    "extraction",
+    "search",
+    "division",
+    "text_steps",
+    "list_steps",
+    "report_steps",
+)
 # What messages call settings that are not in a file.
 ARGUMENT = "--settings"
 

@@ -17,7 +17,7 @@ import numpy as np
 from itersel.bleu.points import to_points
 from itersel.bleu.references import ReferenceLengths
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
+from itersel.config.learning_steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.decode.translations import Candidates, DerivationFinder, WeightVectors
 from itersel.errors import InputError, located

@@ -11,7 +11,7 @@ from itersel.vectors.shard_weights import LOSS, ShardState, write_shard_weights
 from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
-    from itersel.config.steps import LearningSettings
+    from itersel.config.learning_steps import LearningSettings
 
 
 class Training(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from itersel.config.defaults import never_null
+from itersel.config.learning_steps import MixSettings
 from itersel.config.settings import as_json
-from itersel.config.steps import MixSettings
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.part import Foundation, PlanPart
 from itersel.results import (

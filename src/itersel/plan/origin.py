@@ -15,10 +15,10 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
+from itersel.config.learning_steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleChoice, ScaleSettings
 from itersel.config.search import GivenListFeatures, Search
 from itersel.config.settings import as_json
-from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_COLUMN, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files

@@ -9,9 +9,9 @@ import functools
 from typing import Any
 
 from itersel.config.defaults import never_null
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
-from itersel.config.steps import TuneSettings
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.iterations import Iterations, iterations_of
 from itersel.plan.part import Foundation, PlanPart

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from itersel.config.learning_steps import MixSettings
 from itersel.config.mixing import PathFollowing, Selection
 from itersel.config.plain import recorded
-from itersel.config.steps import MixSettings
 from itersel.errors import FilePath, InputError, check_by_reading, checked
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries

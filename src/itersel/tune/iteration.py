@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from itersel.bleu.points import to_points
-from itersel.config.steps import TuneSettings
+from itersel.config.learning_steps import TuneSettings
 from itersel.config.tuners import Tuned
 from itersel.errors import FilePath, short_name
 from itersel.lists.files import FORMAT as LISTS
