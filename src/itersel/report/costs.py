@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from itersel.results import BENCHMARKS
 from itersel.run.processor_time import hours_of
@@ -16,22 +16,41 @@ from itersel.storage.files import read_lines
 OF_EXPERIMENTS = ("train", "mix", "write_tuning_files", "tune")
 
 
-def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:
-    """Return the costs of each of the ``repeats``, and of each step that serves all experiments (``shared``).
+class Cost(TypedDict):
+    """What the jobs of a repeat or of a step cost."""
 
-    They are ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of ``jobs``.
-    """
+    hours: float | None  # of processor time, summed over the jobs; `None` if none of these was measured
+    memory: float | None  # of the largest job, in MB; `None` if none was measured
+    jobs: int
+
+
+class RunCosts(TypedDict):
+    """The costs of a run, as the page has them."""
+
+    repeats: dict[str, Cost]  # by the folder of the repeat
+    shared: dict[str, Cost]  # of steps that serve all experiments, by name
+
+
+def read_costs(results: Path, repeats: Collection[str]) -> RunCosts:
+    """Return the costs of each of the `repeats`, which are names of folders, and of the shared steps."""
     folder = results / BENCHMARKS
-    found: dict[str, dict[str, list[Path]]] = {"repeats": {}, "shared": {}}
+    of_repeats: dict[str, list[Path]] = {}
+    of_steps: dict[str, list[Path]] = {}
+
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts
-        of_repeat = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats
-        by_name = found["repeats"] if of_repeat else found["shared"]
-        by_name.setdefault(parts[1] if of_repeat else parts[0], []).append(path)
-    return {kind: {name: _total(paths) for name, paths in by_name.items()} for kind, by_name in found.items()}
+        if parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats:
+            of_repeats.setdefault(parts[1], []).append(path)
+        else:
+            of_steps.setdefault(parts[0], []).append(path)
+
+    return {
+        "repeats": {name: _total(paths) for name, paths in of_repeats.items()},
+        "shared": {name: _total(paths) for name, paths in of_steps.items()},
+    }
 
 
-def _total(paths: Iterable[Path]) -> dict[str, float | int | None]:
+def _total(paths: Iterable[Path]) -> Cost:
     rows = [row for path in paths for row in csv.DictReader(read_lines(path), delimiter="\t")]
     seconds, memory = (
         [value for row in rows if (value := _number(row.get(column))) is not None]

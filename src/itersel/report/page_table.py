@@ -9,6 +9,8 @@ from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
+from itersel.report.costs import Cost
+from itersel.report.settings import SettingsTable
 from itersel.report.table import ALL_TEST_SETS
 from itersel.report.table_content import SystemRow, Table, TestSetTable
 from itersel.report.views import Column, View, score_columns
@@ -45,7 +47,7 @@ MAX_VARIED_KEYS = 3
 class Shown(NamedTuple):
     """What is shown beside the table of the systems."""
 
-    costs: Mapping[str, Sequence[Content]]  # of the repeats of an experiment, by its name
+    costs: Mapping[str, Sequence[Cost]]  # of the repeats of an experiment, by its name
     settings: Mapping[str, Mapping[str, str]]  # of each experiment, by its name: keys that differ
     baseline: str | None
     alpha: float  # of the significance tests
@@ -54,15 +56,15 @@ class Shown(NamedTuple):
 def table_view(
     table: Table,
     repeats: Sequence[Content] = (),
-    costs: Mapping[str, Content] | None = None,
-    settings: Content | None = None,
+    costs: Mapping[str, Cost] | None = None,
+    settings: SettingsTable | None = None,
 ) -> list[View]:
     """Return one table per test set and, if there are several, one for all of them together.
 
     `repeats` are those of all experiments, and `costs` their costs by name; without them, no costs are known.
     `settings` are those of the experiments (`settings_table`).
     """
-    of_experiments: dict[str, list[Content]] = {}
+    of_experiments: dict[str, list[Cost]] = {}
     for repeat in repeats:
         if costs and repeat["name"] in costs:
             of_experiments.setdefault(repeat["experiment"], []).append(costs[repeat["name"]])
@@ -76,7 +78,7 @@ def table_view(
     return [_view(test_set, shown) for test_set in table.all_test_sets]
 
 
-def _differing(settings: Content) -> dict[str, dict[str, str]]:
+def _differing(settings: SettingsTable) -> dict[str, dict[str, str]]:
     """Return the keys that differ, and that all experiments have, with their values by experiment."""
     rows = {key: values for key, values in settings["differing"] if all(values) and key not in IN_COLUMNS}
     return {
@@ -202,7 +204,7 @@ def _caption(test_set: TestSetTable, agreed: Mapping[str, str]) -> str:
     return " ".join(facts)
 
 
-def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
+def _costs(costs: Sequence[Cost]) -> Iterator[Cell]:
     """Yield the costs of all repeats of an experiment: total time, maximum memory."""
     hours = [cost["hours"] for cost in costs if cost["hours"] is not None]
     memory = [cost["memory"] for cost in costs if cost["memory"] is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,13 @@ from itersel.evaluate.significance import (
 from itersel.report.baseline import best_on_devtest
 from itersel.report.finished import FinishedRun
 from itersel.report.run_counts import counts_of_scores, digest_of_references
+from itersel.report.runs_content import (
+    ComparedExperiment,
+    OverallDifference,
+    RunDescription,
+    RunsContent,
+    ScoreInRun,
+)
 from itersel.report.runs_settings import RunSettings, compare_settings, differing_keys, varied_numbers
 from itersel.report.scores import describe_test, numbers_of, worse_systems
 from itersel.report.table_content import Score
@@ -45,12 +52,11 @@ class RunComparison(NamedTuple):
 
 def compare_runs(
     runs: Sequence[FinishedRun], baselines: Sequence[str], metric_name: str, how: SignificanceSettings
-) -> dict[str, Any]:
+) -> RunsContent:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
     If several `baselines` are given, each run uses the best of them on its devtest. `metric_name` is
-    `TOKENIZED_BLEU` or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file,
-    see docs/formats.md.
+    `TOKENIZED_BLEU` or one of `TABULATED` (`itersel.evaluate.names`).
     """
     shared = _shared_experiments(runs, baselines)
     numbers = numbers_of(shared)
@@ -160,7 +166,7 @@ def _baseline(run: FinishedRun, baselines: Sequence[str]) -> str:
     return best_on_devtest(candidates).name
 
 
-def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text_number: int) -> dict[str, Any]:
+def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text_number: int) -> RunDescription:
     test_set = run.table.all_sentences
     return {
         "name": run.name,
@@ -175,7 +181,7 @@ def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text_number
 
 def _describe_experiment(
     name: str, compared: Sequence[RunComparison], metric_name: str, numbers: Mapping[str, int]
-) -> dict[str, Any]:
+) -> ComparedExperiment:
     """Return what the JSON file says of an experiment: its scores and differences in each run and overall."""
     observed = [run.differences[name].observed for run in compared]
     mean = mean_difference([run.differences[name] for run in compared])
@@ -184,7 +190,7 @@ def _describe_experiment(
     behind = sum(sign * one < 0 for one in observed)
     is_baseline = [run.baseline == name for run in compared]
 
-    overall = {
+    overall: OverallDifference = {
         "mean": mean.observed,
         "interval": Interval.of(np.mean([run.resampled[name] for run in compared], axis=0)),
         "error": statistics.stdev(observed) / math.sqrt(len(observed)) if len(observed) > 1 else None,
@@ -194,22 +200,31 @@ def _describe_experiment(
         "sign_p": sign_test(ahead, behind),
     }
 
+    worse = [[numbers[other] for other in _worse(run, name, metric_name)] for run in compared]
     return {
         "number": numbers[name],
         "name": name,
         "runs": [
-            {
-                **as_content(run.scores[name].summary),
-                "repeats": run.scores[name].repeats,
-                "better_than": [numbers[other] for other in _worse(run, name, metric_name)],
-                "difference": None if is_the_baseline else difference,
-                "interval": None if is_the_baseline else Interval.of(run.resampled[name]),
-                "p": None if is_the_baseline else run.scores[name].p[run.baseline],
-                "minutes": run.minutes[name],
-            }
-            for run, difference, is_the_baseline in zip(compared, observed, is_baseline, strict=True)
+            _describe_score(run, name, better_than) for run, better_than in zip(compared, worse, strict=True)
         ],
         "difference": None if all(is_baseline) else overall,
+    }
+
+
+def _describe_score(run: RunComparison, name: str, better_than: list[int]) -> ScoreInRun:
+    """Return the score of an experiment in a run, with the numbers of those that are significantly worse."""
+    score = run.scores[name]
+    is_baseline = run.baseline == name
+
+    return {
+        "mean": score.mean,
+        "deviation": score.deviation,
+        "repeats": score.repeats,
+        "better_than": better_than,
+        "difference": None if is_baseline else run.differences[name].observed,
+        "interval": None if is_baseline else Interval.of(run.resampled[name]),
+        "p": None if is_baseline else score.p[run.baseline],
+        "minutes": run.minutes[name],
     }
 
 

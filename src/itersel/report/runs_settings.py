@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from itersel.report.runs_content import RunsSettings, VariedNumber, VariedPoint, VariedSeries
 from itersel.report.settings import as_texts, compare_keys, leaves
 from itersel.report.table_content import Score
 from itersel.storage.text_table import Content
@@ -38,7 +39,7 @@ class RunSettings(NamedTuple):
     scores: Mapping[str, Score]  # of its experiments
 
 
-def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
+def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> RunsSettings:
     """Return the keys in which runs differ, with the values in each run, and the others with their value.
 
     The settings of the `shared` experiments are included; ``experiments`` are those of the first run. Other
@@ -76,15 +77,14 @@ def _experiment(run: RunSettings, name: str) -> Content:
     return found
 
 
-def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> list[dict[str, Any]]:
+def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> list[VariedNumber]:
     """Return the numbers in which runs or experiments differ, each with series of scores.
 
-    All other settings of a series are the same. Its points are in the order of the number, which is the
-    ``value``, with ``run``, ``experiment``, ``score`` and the ``interval`` of the score (`None` if unknown).
+    All other settings of a series are the same.
     """
     shared = _with_settings(runs.values(), shared)
     of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.training_pairs} for name, run in runs.items()}
-    found = [
+    found: list[VariedNumber] = [
         {"key": key, "series": [series for name in shared for series in _over_runs(runs, name, groups)]}
         for key, groups in _groups(of_runs)
     ]
@@ -159,7 +159,7 @@ def _follows(other: str, key: str) -> bool:
     return other == key or (other == PAIRS and bool(OF_TEXT.fullmatch(key)))
 
 
-def _over_runs(runs: Mapping[str, RunSettings], experiment: str, groups: Groups) -> Iterator[dict[str, Any]]:
+def _over_runs(runs: Mapping[str, RunSettings], experiment: str, groups: Groups) -> Iterator[VariedSeries]:
     for group in groups:
         label = f"{experiment}: {', '.join(group)}" if len(groups) > 1 else experiment
         yield _series(label, [(value, run, experiment) for run, value in group.items()], runs)
@@ -167,7 +167,7 @@ def _over_runs(runs: Mapping[str, RunSettings], experiment: str, groups: Groups)
 
 def _over_experiments(
     run: str, settings: RunSettings, groups: Groups, number_of_runs: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[VariedSeries]:
     for group in groups:
         label = common_name(list(group))
         label = f"{run}: {label}" if number_of_runs > 1 else label
@@ -176,12 +176,18 @@ def _over_experiments(
 
 def _series(
     label: str, points: Sequence[tuple[float, str, str]], runs: Mapping[str, RunSettings]
-) -> dict[str, Any]:
-    described = []
+) -> VariedSeries:
+    described: list[VariedPoint] = []
     for value, run, experiment in points:
         scores = runs[run].scores[experiment]
-        place = {"value": value, "run": run, "experiment": experiment}
-        described.append({**place, "score": scores.mean, "interval": scores.interval})
+        point: VariedPoint = {
+            "value": value,
+            "run": run,
+            "experiment": experiment,
+            "score": scores.mean,
+            "interval": scores.interval,
+        }
+        described.append(point)
     return {"name": label, "points": described}
 
 

@@ -8,6 +8,7 @@ from itersel.evaluate.names import title_of
 from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.p_values import format_p, precise_p
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
+from itersel.report.runs_content import ComparedExperiment, RunDescription, RunsContent, ScoreInRun
 from itersel.report.runs_settings import PAIRS
 from itersel.report.scores import REPEATED
 from itersel.report.table_content import MeanScore
@@ -31,7 +32,7 @@ TSV_COLUMNS = (
 )
 
 
-def views(content: Content, has_intervals: bool = False) -> list[View]:
+def views(content: RunsContent, has_intervals: bool = False) -> list[View]:
     """Return a table of scores, one of differences from the baseline, and one with a row for each run.
 
     With `has_intervals`, the differences in single runs have their intervals, too.
@@ -64,7 +65,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     ]
 
 
-def _scores(system: Content, runs: list[Content]) -> list[Cell]:
+def _scores(system: ComparedExperiment, runs: list[RunDescription]) -> list[Cell]:
     """Return the scores in all runs, and their mean; the scores of baselines have an asterisk."""
     cells = []
     for one, run in zip(system["runs"], runs, strict=True):
@@ -75,11 +76,11 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     return [*cells, Cell(f"{mean:.2f}", mean)]
 
 
-def _mean(score: Content) -> MeanScore:
+def _mean(score: ScoreInRun) -> MeanScore:
     return MeanScore(score["mean"], score["deviation"])
 
 
-def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cell]:
+def _differences(system: ComparedExperiment, alpha: float, has_intervals: bool) -> list[Cell]:
     """Return the differences from the baseline in all runs, and over all runs."""
     overall = system["difference"]
     cells = [_difference(one["difference"], one["interval"]) for one in system["runs"]]
@@ -97,7 +98,7 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
     ]
 
 
-def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
+def _by_run(content: RunsContent) -> tuple[list[Column], list[list[Cell]]]:
     """Return the columns and rows of a table of each experiment in each run, beside the run's baseline.
 
     The runs of an experiment are in the order of their training pairs.
@@ -125,7 +126,7 @@ def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
                 BASELINE_SCORE: score_cell(_mean(baseline)),
                 BASELINE_MINUTES: _amount(baseline["minutes"], ",.1f"),
                 "difference": _difference(one["difference"], one["interval"]),
-                "p": Cell(format_p(one["p"], alpha), one["p"]),
+                "p": _p_value(one["p"], alpha),
             }
             rows.append(row)
 
@@ -133,15 +134,18 @@ def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
     return columns, [list(row.values()) for row in rows]
 
 
-def _of_baselines(content: Content) -> list[Content]:
+def _of_baselines(content: RunsContent) -> list[ScoreInRun]:
     """Return the scores and costs of each run's baseline."""
     by_name = {system["name"]: system["runs"] for system in content["systems"]}
-    found: list[Content] = [by_name[run["baseline"]][place] for place, run in enumerate(content["runs"])]
-    return found
+    return [by_name[run["baseline"]][place] for place, run in enumerate(content["runs"])]
 
 
 def _amount(value: float | None, form: str) -> Cell:
     return NOTHING if value is None else Cell(f"{value:{form}}", value)
+
+
+def _p_value(p: float | None, alpha: float) -> Cell:
+    return NO_DIFFERENCE if p is None else Cell(format_p(p, alpha), p)
 
 
 def _difference(difference: float | None, interval: tuple[float, float] | None) -> Cell:
@@ -150,7 +154,7 @@ def _difference(difference: float | None, interval: tuple[float, float] | None) 
     return Cell(f"{difference:+z.2f}", difference, note=f"[{interval[0]:z.1f}, {interval[1]:z.1f}]")
 
 
-def notes(content: Content) -> list[str]:
+def notes(content: RunsContent) -> list[str]:
     """Return how to read the tables, a paragraph each, and sacrebleu's signatures."""
     baselines = content["baselines"]
     how = content["significance"]
@@ -185,7 +189,7 @@ def notes(content: Content) -> list[str]:
     return found
 
 
-def text_table(content: Content) -> list[str]:
+def text_table(content: RunsContent) -> list[str]:
     """Return the tables as aligned text, with notes."""
     lines = []
     for view in [*views(content), *_settings(content)]:
@@ -196,7 +200,7 @@ def text_table(content: Content) -> list[str]:
     return [*lines, *wrapped(notes(content))]
 
 
-def _settings(content: Content) -> list[View]:
+def _settings(content: RunsContent) -> list[View]:
     """Return the table of the settings in which the runs differ, if they do."""
     if not content["settings"]["differing"]:
         return []
@@ -217,7 +221,7 @@ def _text(cell: Cell) -> str:
     return f"{cell.text} {cell.note}".rstrip() + (f" ({cell.marks})" if cell.marks else "")
 
 
-def tsv_table(content: Content) -> list[str]:
+def tsv_table(content: RunsContent) -> list[str]:
     """Return a row for each run and experiment, and rows for all runs together."""
     rows: list[dict[str, object]] = []
     alpha = content["significance"]["alpha"]
@@ -251,7 +255,7 @@ def _of_difference(one: Content, alpha: float) -> dict[str, object]:
     return {"difference": one["difference"], "low": low, "high": high, "p": p}
 
 
-def latex(content: Content) -> list[str]:
+def latex(content: RunsContent) -> list[str]:
     """Return a tabular (with booktabs) for each table, and notes on how to read them."""
     lines = [line for view in views(content) for line in (*latex_view(view), "")]
     keys = [key for key, _ in content["settings"]["differing"]]
@@ -259,7 +263,7 @@ def latex(content: Content) -> list[str]:
     return [*lines, *(f"% {note}" for note in (*notes(content), *differing))]
 
 
-def markdown(content: Content) -> list[str]:
+def markdown(content: RunsContent) -> list[str]:
     """Return the tables in Markdown, and notes on how to read them."""
     lines = [
         line

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 # Instead of a value, for a key that an experiment (its learner, tasks or mixing) or a run lacks.
 ABSENT = ""
+# A key, and its value in each column, as text (`ABSENT` if a column lacks the key).
+DifferingKey = tuple[str, list[str]]
+# A key, and the value that all columns have, as text.
+CommonKey = tuple[str, str]
 
 
-def settings_table(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every key of a run, as text; `settings` are those that it recorded.
+class ExperimentSettings(TypedDict):
+    """The settings of experiments, which are the columns, in the order of `systems`."""
 
-    ``systems`` are the names of the experiments, ``differing`` the keys in which these differ, each with its
-    values, ``common`` their other keys, and ``run`` the keys that are not of experiments.
-    """
+    systems: list[str]  # names of the experiments
+    differing: list[DifferingKey]
+    common: list[CommonKey]
+
+
+class SettingsTable(ExperimentSettings):
+    """The settings of a run, as its page has them."""
+
+    run: list[CommonKey]  # the keys that are not of experiments
+
+
+def settings_table(settings: Mapping[str, Any]) -> SettingsTable:
+    """Return the value of every key of a run, as text; `settings` are those that it recorded."""
     systems = {name: as_texts(one) for name, one in settings["experiments"].items()}
     differing, common = compare_keys(list(systems.values()))
     of_run = {name: value for name, value in settings.items() if name != "experiments"}
@@ -27,9 +41,7 @@ def settings_table(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def compare_keys(
-    columns: Sequence[Mapping[str, str]],
-) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
+def compare_keys(columns: Sequence[Mapping[str, str]]) -> tuple[list[DifferingKey], list[CommonKey]]:
     """Return the keys in which columns differ, each with the value of every column, and all other keys."""
     keys = list(dict.fromkeys(key for column in columns for key in column))
     # those of a section together, also if only later columns have them

@@ -50,11 +50,6 @@ class Score(MeanScore):
     better_than: tuple[int, ...]  # those among them that are worse
     details: tuple[BleuDetails, ...]  # of each repeat, for tokenized BLEU; empty for other metrics
 
-    @property
-    def summary(self) -> MeanScore:
-        """The mean and the deviation alone."""
-        return MeanScore(self.mean, self.deviation)
-
 
 @dataclass(frozen=True)
 class EpochOfRepeat:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from itersel.evaluate.names import title_of
 from itersel.report.page.charts import differences_against, scores_against, times_against
+from itersel.report.runs_content import RunsContent, ScoreInRun, VariedPoint, VariedSeries
 from itersel.report.runs_settings import PAIRS
 from itersel.report.runs_table import MINUTES
-from itersel.storage.text_table import Content
 
 # Lines in a chart that can be told apart.
 MAX_LINES = 8
@@ -40,7 +40,7 @@ class LineChart(NamedTuple):
     lines: list[Line]
 
 
-def charts_of_scores(content: Content) -> dict[str, LineChart]:
+def charts_of_scores(content: RunsContent) -> dict[str, LineChart]:
     """Return charts of scores by name: for each number that varies, one or as many as its lines need."""
     title = title_of(content["metric"])
     charts = []
@@ -55,7 +55,7 @@ def charts_of_scores(content: Content) -> dict[str, LineChart]:
     return {f"varied-{place}": chart for place, chart in enumerate(charts)}
 
 
-def charts_of_pairs(content: Content) -> dict[str, LineChart]:
+def charts_of_pairs(content: RunsContent) -> dict[str, LineChart]:
     """Return charts of differences from the baseline, and of processor time, against the training pairs.
 
     There are none unless runs differ only in their training pairs. Experiments named as baselines have no
@@ -82,7 +82,7 @@ def charts_of_pairs(content: Content) -> dict[str, LineChart]:
     return charts
 
 
-def _parts(series: Sequence[Content], most: int) -> list[Sequence[Content]]:
+def _parts(series: Sequence[VariedSeries], most: int) -> list[Sequence[VariedSeries]]:
     """Return the series in parts of about the same size, each with at most `most` of them."""
     if not series:
         return []
@@ -94,7 +94,7 @@ def _values(lines: Sequence[Line]) -> list[float]:
     return [point["x"] for line in lines for point in line.points]
 
 
-def _measured(content: Content) -> dict[tuple[str, str], Content]:
+def _measured(content: RunsContent) -> dict[tuple[str, str], ScoreInRun]:
     """Return what was measured of each experiment in each run, by their names."""
     names = [run["name"] for run in content["runs"]]
     return {
@@ -104,7 +104,7 @@ def _measured(content: Content) -> dict[tuple[str, str], Content]:
     }
 
 
-def _baselines(series: Sequence[Content], content: Content) -> dict[str, list[Content]]:
+def _baselines(series: Sequence[VariedSeries], content: RunsContent) -> dict[str, list[VariedPoint]]:
     """Return points of the baselines in the same runs, by the name of their line."""
     baselines = {run["name"]: run["baseline"] for run in content["runs"]}
     groups = {tuple(point["run"] for point in one["points"]): one["points"] for one in series}
@@ -116,11 +116,13 @@ def _baselines(series: Sequence[Content], content: Content) -> dict[str, list[Co
     }
 
 
-def _scores(points: Sequence[Content]) -> list[Point]:
+def _scores(points: Sequence[VariedPoint]) -> list[Point]:
     return [_point(point, point["score"], point["interval"]) for point in points]
 
 
-def _differences(points: Sequence[Content], measured: Mapping[tuple[str, str], Content]) -> list[Point]:
+def _differences(
+    points: Sequence[VariedPoint], measured: Mapping[tuple[str, str], ScoreInRun]
+) -> list[Point]:
     of_runs = [measured[point["experiment"], point["run"]] for point in points]
     return [
         _point(point, of_run["difference"], of_run["interval"])
@@ -128,12 +130,12 @@ def _differences(points: Sequence[Content], measured: Mapping[tuple[str, str], C
     ]
 
 
-def _times(points: Sequence[Content], measured: Mapping[tuple[str, str], Content]) -> list[Point]:
+def _times(points: Sequence[VariedPoint], measured: Mapping[tuple[str, str], ScoreInRun]) -> list[Point]:
     """Return the points whose time is known, and not 0, for which a logarithmic scale has no place."""
     times = [measured[point["experiment"], point["run"]]["minutes"] for point in points]
     return [_point(point, time) for point, time in zip(points, times, strict=True) if time]
 
 
-def _point(point: Content, y: float, interval: Sequence[float] | None = None) -> Point:
+def _point(point: VariedPoint, y: float | None, interval: Sequence[float] | None = None) -> Point:
     place = {"x": point["value"], "run": point["run"], "experiment": point["experiment"]}
     return {**place, "y": y, "interval": interval}

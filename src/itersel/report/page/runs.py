@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from itersel import __version__
 from itersel.evaluate.names import sign_of, title_of
+from itersel.evaluate.significance import Interval
 from itersel.report.answer import describe_size
 from itersel.report.p_values import describe_p
 from itersel.report.page.charts import differences
 from itersel.report.page.lines import charts_of_pairs, charts_of_scores
 from itersel.report.page.render import SHARED, fill
+from itersel.report.runs_content import ComparedExperiment, OverallDifference, RunsContent
 from itersel.report.runs_table import MEAN_OF_RUNS, RANDOMIZATION, notes, views
 from itersel.report.views import View
-from itersel.storage.text_table import Content
 
 
-def render_runs(content: Content) -> str:
+class DifferencePoint(TypedDict):
+    """A difference from the baseline, in the unit of the metric, in a run or in the mean of runs."""
+
+    run: str
+    kind: str  # ``run`` or ``mean``
+    difference: float
+    low: float  # the ends of its 95 % interval
+    high: float
+    significant: bool
+
+
+class Figure(TypedDict):
+    """The chart of an experiment's differences from the baseline."""
+
+    experiment: str
+    rows: list[DifferencePoint]
+    caption: str
+
+
+def render_runs(content: RunsContent) -> str:
     """Return the page of several runs."""
-    figures = {
+    figures: dict[str, Figure] = {
         f"difference-{system['number']}": {
             "experiment": system["name"],
-            "rows": _points(content, system),
-            "caption": _describe_mean(system["difference"], content["significance"]["alpha"]),
+            "rows": _points(content, system, overall),
+            "caption": _describe_mean(overall, content["significance"]["alpha"]),
         }
-        for system in content["systems"]
-        if system["difference"]
+        for system, overall in _compared(content)
     }
 
     # the same scale for all charts
-    ends = [row[key] for figure in figures.values() for row in figure["rows"] for key in ("low", "high")]
+    rows = [row for figure in figures.values() for row in figure["rows"]]
+    ends = [*(row["low"] for row in rows), *(row["high"] for row in rows)]
     low = min(-0.1, *ends)
     high = max(0.1, *ends)
     title = title_of(content["metric"])
@@ -63,13 +83,19 @@ def render_runs(content: Content) -> str:
     )
 
 
-def _answer(content: Content) -> dict[str, Any]:
+def _compared(content: RunsContent) -> list[tuple[ComparedExperiment, OverallDifference]]:
+    """Return the experiments that are not the baseline of all runs, with their differences."""
+    return [
+        (system, system["difference"]) for system in content["systems"] if system["difference"] is not None
+    ]
+
+
+def _answer(content: RunsContent) -> dict[str, Any]:
     """Return the experiment with the best mean difference, and what the page says of it."""
     metric_name = content["metric"]
     sign = sign_of(metric_name)
-    compared = [system for system in content["systems"] if system["difference"]]
-    best = max(compared, key=lambda system: sign * float(system["difference"]["mean"]))
-    overall = best["difference"]
+    compared = _compared(content)
+    best, overall = max(compared, key=lambda one: sign * one[1]["mean"])
 
     runs = len(content["runs"])
     baselines = content["baselines"]
@@ -104,34 +130,46 @@ def _for_page(view: View, runs: int) -> View:
     )
 
 
-def _points(content: Content, system: Content) -> list[dict[str, Any]]:
+def _points(
+    content: RunsContent, system: ComparedExperiment, overall: OverallDifference
+) -> list[DifferencePoint]:
     """Return the differences of an experiment in the runs that have another baseline, and their mean."""
-    keys = "run", "kind", "difference", "low", "high", "significant"
-    overall = system["difference"]
-    shown = [
-        (run["name"], "run", of_run["difference"], of_run)
-        for run, of_run in zip(content["runs"], system["runs"], strict=True)
-        if of_run["interval"]
-    ]
-    shown.append((MEAN_OF_RUNS, "mean", overall["mean"], overall))
-
     alpha = content["significance"]["alpha"]
-    return [
-        dict(zip(keys, (*place, *one["interval"], one["p"] < alpha), strict=True)) for *place, one in shown
-    ]
+    points = []
+    for run, one in zip(content["runs"], system["runs"], strict=True):
+        difference, interval, p = one["difference"], one["interval"], one["p"]
+        if difference is not None and interval is not None and p is not None:
+            points.append(_point(run["name"], "run", difference, interval, p < alpha))
+
+    mean = _point(MEAN_OF_RUNS, "mean", overall["mean"], overall["interval"], overall["p"] < alpha)
+    return [*points, mean]
 
 
-def _describe_mean(overall: Content, alpha: float) -> str:
+def _point(
+    run: str, kind: str, difference: float, interval: Interval, is_significant: bool
+) -> DifferencePoint:
+    low, high = interval
+    return {
+        "run": run,
+        "kind": kind,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "significant": is_significant,
+    }
+
+
+def _describe_mean(overall: OverallDifference, alpha: float) -> str:
     return (
         f"Mean: {overall['mean']:+z.2f} {_describe_interval(overall)}, {describe_p(overall['p'], alpha)}; "
         f"{_describe_ahead(overall)}."
     )
 
 
-def _describe_interval(overall: Content) -> str:
+def _describe_interval(overall: OverallDifference) -> str:
     low, high = overall["interval"]
     return f"[{low:z.1f}, {high:z.1f}]"
 
 
-def _describe_ahead(overall: Content) -> str:
+def _describe_ahead(overall: OverallDifference) -> str:
     return f"ahead in {overall['ahead']} of {overall['ahead'] + overall['behind']} runs"
