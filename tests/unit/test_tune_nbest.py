@@ -301,6 +301,10 @@ def test_command(files, monkeypatch, capsys, refused):
     recorded = json.loads(made["settings"])
     assert (made["kind"], made["tuner"], made["translations"]) == ("tuned-weights", "kbest-mira", 200)
     assert (recorded["c"], recorded["seed"], recorded["quality"]) == (0.5, 7, "ter")
+    assert "tokenizer" not in recorded
+    for stated, tokenizer in ([], "13a"), (["--tokenizer=none"], "none"):
+        assert main([*command, "--output=w.h5", *stated]) == 0
+        assert json.loads(header_of("w.h5", FORMAT).attributes["settings"])["tokenizer"] == tokenizer
 
 
 def test_mert_refuses_many_features(tmp_path):

@@ -38,7 +38,7 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
 
 
 def settings_of(
-    kind: type[T], options: argparse.Namespace, whole: type[T] | None = None, case: str = ""
+    kind: type[T], options: argparse.Namespace, with_all_keys: type[T] | None = None, case: str = ""
 ) -> T:
     """Return the settings of a command that people type, too: from ``--settings``, or from options.
 
@@ -48,7 +48,7 @@ def settings_of(
         The settings.
     options
         What is stated on the command line.
-    whole
+    with_all_keys
         The settings with a key for each option of the command, if `kind` lacks some of them.
     case
         When the other keys have no effect, such as ``without --language-model``.
@@ -69,11 +69,11 @@ def settings_of(
             raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
         settings = section_of(kind, options)
 
-    if whole is not None:
-        names = {item.name for item in fields(whole)}  # type: ignore[arg-type]
+    if with_all_keys is not None:
+        names = {item.name for item in fields(with_all_keys)}  # type: ignore[arg-type]
         used = {name: value for name, value in vars(settings).items() if name in names}
         others = {name: getattr(options, name) for name in names.difference(used) if name in options}
-        refuse_unused(whole(**used, **others), case, used=used)
+        refuse_unused(with_all_keys(**used, **others), case, used=used)
     return settings
 
 

@@ -83,21 +83,23 @@ def _tune(options: argparse.Namespace) -> None:
     dev, devtest = _read_texts(options)
     prepared = prepare_nbest(dev, tuner, options.start)
 
-    seed = options.seed
+    best_seed = options.seed
     results_of_seeds: list[str] = []
     if devtest is None:
-        found = prepared.tune(seed)
+        found = prepared.tune(best_seed)
     else:
         best = tune_with_seeds(prepared, options.seeds, prepared.quality_points_on(devtest))
         found = best.tuned
-        seed = best.seed
+        best_seed = best.seed
         results_of_seeds = _results_of_seeds(best, options.output)
 
     measure = dev.measure
-    # the metric is recorded by the name of the option, whose value it is
+    # by the names of the options, whose values they are
     settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
+    if measure.is_bleu:
+        settings["tokenizer"] = measure.tokenizer
     counts = {"sentences": found.sentences, "translations": found.translations}
-    attributes = tuned_with(tuner, seed, settings, **counts)
+    attributes = tuned_with(tuner, best_seed, settings, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         absent = first_names(found.absent)

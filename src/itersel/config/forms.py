@@ -4,7 +4,9 @@ Before a config is read, `with_forms` fills in the forms of sections (`learner: 
 values of keys whose default depends on other keys. The keys declare these defaults and their conditions
 (``on=...``); this module decides which conditions hold. The reader cannot tell these values from stated
 ones, so stating a default changes nothing, and a section that is written in part keeps the other defaults.
-After reading, `itersel.config.defaults` fills in values that are still null.
+After reading, `itersel.config.defaults` fills in values that are still null. Settings of a command or of
+Python have no such conditions, because they do not say what they tune on: they always have a key's first
+default.
 
 The defaults for each tuning corpus were chosen on devtest, in experiments with earlier versions
 (docs/experiments.md).

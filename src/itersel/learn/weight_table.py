@@ -32,11 +32,11 @@ class LearningSteps:
 
     def __init__(self, learner: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
         self.update_rule = UpdateRule(
-            REGULARIZATIONS[learner.regularization],
-            learner.strength_per_epoch / max(1, sentence_count),
-            owed_before,
-            learner.learning_rate,
-            learner.adaptive,
+            regularization=REGULARIZATIONS[learner.regularization],
+            strength=learner.strength_per_epoch / max(1, sentence_count),
+            owed_before=owed_before,
+            base_rate=learner.learning_rate,
+            adaptive=learner.adaptive,
         )
         self._schedule = SCHEDULES[learner.schedule]
         self._steps_before = steps_before
@@ -48,18 +48,21 @@ class LearningSteps:
 
 
 class PartFeatures(NamedTuple):
-    """Dense or sparse features of a part, and their weights in its order."""
+    """The F dense or sparse features of a part, and their weights.
 
-    key: UInt64s  # ascending
-    name: Strings
-    order: Int64s  # row of each feature in `weights`
-    known: Int64s  # features that the table already had: their positions in `key`
-    row: Int64s  # and their rows in the table
-    weights: Coordinates
+    Keys are ascending, because the table is searched for them; weights are in the order of the part.
+    """
+
+    key: UInt64s  # (F), ascending
+    name: Strings  # in the order of `key`
+    row: Int64s  # (F): of each key, the row of its feature in `weights`
+    known: Int64s  # positions in `key` of the features that the table already had
+    table_row: Int64s  # their rows in the table
+    weights: Coordinates  # of size F
 
     def name_of(self, row: int) -> str:
         """Return the name of the feature with this row in `weights`."""
-        return self.name.get(int(np.flatnonzero(self.order == row)[0]))
+        return self.name.get(int(np.flatnonzero(self.row == row)[0]))
 
 
 class PartWeights:
@@ -136,25 +139,27 @@ class WeightTable:
         """
         names = string_table(dense_names)
         keys = feature_keys(names)
-        order = np.argsort(keys)
-        key = keys[order]
-        name = names.take(order)
+        row = np.argsort(keys)
+        key = keys[row]
+        name = names.take(row)
 
         sparse_key = sentences.feature_key
         sparse_name = sentences.feature_name
         refuse_shared(key, name, sparse_key, sparse_name)
 
-        dense = self._find(key, name, order)
+        dense = self._find(key, name, row)
         # sparse features are in the order of their keys already
         sparse = self._find(sparse_key, sparse_name, np.arange(sparse_key.shape[0]))
         return PartWeights(dense, sparse, self._steps)
 
-    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> PartFeatures:
-        known, row = common_features(key, name, self._key, self._name)
+    def _find(self, key: UInt64s, name: Strings, row: Int64s) -> PartFeatures:
+        """Return the weights of a part's features; `row` says where the part has the feature of a key."""
+        known, table_row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for of_part, of_table in zip(weights, self._weights, strict=True):
-            of_part[order[known]] = of_table[row]
-        return PartFeatures(key=key, name=name, order=order, known=known, row=row, weights=weights)
+            of_part[row[known]] = of_table[table_row]
+
+        return PartFeatures(key=key, name=name, row=row, known=known, table_row=table_row, weights=weights)
 
     def close(self, part: PartWeights) -> None:
         """Copy the weights of a part back to the table, including new features if they have been updated."""
@@ -165,15 +170,15 @@ class WeightTable:
         for part_features in (part.dense, part.sparse):
             weights = part_features.weights
             for of_table, of_part in zip(self._weights, weights, strict=True):
-                of_table[part_features.row] = of_part[part_features.order[part_features.known]]
+                of_table[part_features.table_row] = of_part[part_features.row[part_features.known]]
 
-            is_new = _were_updated(weights)[part_features.order]
+            is_new = _were_updated(weights)[part_features.row]
             is_new[part_features.known] = False
 
             new = np.flatnonzero(is_new)
             keys.append(part_features.key[new])
             names.append(part_features.name.take(new))
-            tables.append(_take(weights, part_features.order[new]))
+            tables.append(_take(weights, part_features.row[new]))
 
         key = np.concatenate(keys)
         arrays: Any = map(np.concatenate, zip(*tables, strict=True))
