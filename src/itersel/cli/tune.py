@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -164,6 +165,9 @@ def _check_devtest(
     from itersel.tune.measure import named_metric
 
     has_numbers = named_metric(options.quality) is None
+    if has_numbers and not os.path.exists(options.quality):
+        # perhaps a metric whose name is misspelt, which needs no numbers of devtest
+        raise InputError("no such file", options.quality)
     if bool(options.devtest_quality) != has_numbers:
         change = "remove it" if options.devtest_quality else "give the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
