@@ -34,6 +34,6 @@ def kind_of_settings(
 ) -> type[D] | type[L]:
     """Return the settings of a step: of given lists, or of our own decoder and its sentences.
 
-    What a step calls asks which of the two its settings are.
+    What a step calls looks at the class of its settings.
     """
     return of_lists if has_given_lists(options) else of_decoder

@@ -72,7 +72,8 @@ class Online:
     def __post_init__(self) -> None:
         check_section(self)
 
-    # Keys of some learners. Others, like MIRA, find the size of a step by solving an optimisation problem.
+    # Some learners have these two as keys, which replace the properties. Others, like MIRA, find the size of
+    # a step by solving an optimisation problem.
     @property
     def learning_rate(self) -> float:
         """The factor of all steps: 1 for learners without this key."""

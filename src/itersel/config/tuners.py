@@ -48,11 +48,12 @@ class Batch:
     warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
     # Whether it reads forests instead of k-best lists.
     reads_forests: ClassVar[bool] = False
-    # Whether it tunes only dense features, as searches along every feature for the highest BLEU do.
+    # Whether it tunes only dense features, by searching along the line of each for the highest BLEU.
     searches_lines: ClassVar[bool] = False
     # Whether it can only retune mixed weights on dev.
     only_retunes: ClassVar[bool] = False
-    # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
+    # More than one: with the lists of the mixed weights alone, a tuner of all dense weights moves them too
+    # far, because it does not see the translations that the new weights prefer.
     retune_iterations: ClassVar[int] = 6
 
     def __init_subclass__(cls) -> None:

@@ -20,7 +20,7 @@ class Example:
 
     kbest: Candidates  # the translations, best first
     quality: Float64s  # (k): of each, 0 to 1: sentence BLEU, or the quality that the lists have
-    length_factor: float  # of the quality as a cost; see `itersel.bleu.sentence.ReferenceBleu`
+    length_factor: float  # scales quality where it is a cost; see `itersel.bleu.sentence.ReferenceBleu`
     rate: float  # learning rate of the step
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
 

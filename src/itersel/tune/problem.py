@@ -106,7 +106,10 @@ class ListProblem(TuningProblem):
         sums: Sequence[SparseSum] = (),
         seed: tuple[int, ...] = (),
     ) -> ListProblem:
-        """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
+        """Return the problem of tuning on lists, with a column for each sum instead of sparse features.
+
+        Dense features are rounded to `TUNER_DIGITS`.
+        """
         table = with_sums(table, sums)
         table = table._replace(dense=rounded(table.dense))
         return cls(table=table, start_weights=start_weights, sums=tuple(sums), seed=seed)
