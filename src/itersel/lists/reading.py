@@ -40,7 +40,7 @@ class ReadLists(NamedTuple):
         return self._replace(
             table=self.table.take(rows),
             row=self.row[rows],
-            line=[self.line[row] for row in rows.tolist() if self.line],
+            line=_lines_in(self.line, rows),
             score=self.score[rows],
         )
 
@@ -198,10 +198,15 @@ def _by_sentence(
     return ReadLists(
         table=table,
         row=order,
-        line=[found.line[number] for number in order.tolist() if found.line],
+        line=_lines_in(found.line, order),
         features=features,
         score=found.score[order],
     )
+
+
+def _lines_in(lines: Sequence[str], rows: Int64s) -> list[str]:
+    """Return the lines of some translations; none if lines were not wanted."""
+    return [lines[row] for row in rows.tolist()] if lines else []
 
 
 def _with_further(found: _ParsedLists, further: Mapping[str, Numbers]) -> _Entries:
