@@ -66,8 +66,8 @@ class Tasks:
 
     @property
     def keep_all(self) -> bool:
-        """Whether the shards have all sentences of the text."""
-        return True
+        """Whether the shards have all sentences of the text; tasks of labels drop those of other labels."""
+        return not self.folder_kind
 
     @property
     def file_count(self) -> int:
@@ -243,11 +243,6 @@ class IndependentTasks(Tasks):
     shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
-    def keep_all(self) -> bool:
-        """Sentences with other labels are dropped."""
-        return False
-
-    @property
     def shards(self) -> int:
         """The number of shards of all tasks."""
         return sum((self.labels or {}).values())
@@ -292,11 +287,6 @@ class IndependentTask(Tasks):
     def shards_per_array_task(self) -> int:
         """The key of all tasks."""
         return self.whole.shards_per_array_task
-
-    @property
-    def keep_all(self) -> bool:
-        """Sentences with other labels are dropped."""
-        return False
 
     @property
     def shards(self) -> int:
@@ -365,11 +355,6 @@ class PooledTasks(Tasks):
     shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
-    def keep_all(self) -> bool:
-        """Sentences with other labels are dropped, and perhaps some of each label."""
-        return False
-
-    @property
     def shards(self) -> int:
         """The single shard."""
         return 1
@@ -394,8 +379,8 @@ class PooledTasks(Tasks):
 
     @property
     def share(self) -> float:
-        """The size of one task."""
-        return 1 / max(1, len(self.labels))
+        """The share of the text that is used: one of the tasks, or all of it."""
+        return 1 / max(1, len(self.labels)) if self.size_of_one_task else 1.0
 
     def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
         """Return all files: there is one shard."""
@@ -407,11 +392,6 @@ class PooledCatTasks(PooledTasks):
     """One shard with all sentences of all labels."""
 
     size_of_one_task: ClassVar[bool] = False
-
-    @property
-    def share(self) -> float:
-        """All of the text."""
-        return 1.0
 
 
 TASKS: dict[str, type[Tasks]] = {
