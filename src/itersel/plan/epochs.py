@@ -31,7 +31,6 @@ class Epoch(PlanPart):
         self, foundation: Foundation, language_models: LanguageModels, name: str, number: int
     ) -> None:
         super().__init__(foundation)
-        self._foundation = foundation
         self._language_models = language_models
         self.name = name
         self.number = number
@@ -143,7 +142,6 @@ class Epochs(PlanPart):
 
     def __init__(self, foundation: Foundation, language_models: LanguageModels) -> None:
         super().__init__(foundation)
-        self._foundation = foundation
         self._language_models = language_models
 
         experiments = self._config.experiments

@@ -25,4 +25,5 @@ class PlanPart:
     """Base class of the parts that are made from the foundation."""
 
     def __init__(self, foundation: Foundation) -> None:
+        self._foundation = foundation
         self._config, self._files, self._origin, self._texts, self._divisions = foundation

@@ -24,7 +24,6 @@ class Tuning(PlanPart):
 
     def __init__(self, foundation: Foundation, epochs: Epochs) -> None:
         super().__init__(foundation)
-        self._foundation = foundation
         self._epochs = epochs
 
     @functools.cache  # noqa: B019  (there is one plan)
