@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import re
 
-# The folder of prepared text.
-CORPUS = "corpus"
-# The folder of the experiments.
+# Folders.
+CORPUS = "corpus"  # prepared text
 EXPERIMENTS = "experiments"
-# The folder of the translations of the test sets.
-EVALUATION = "evaluation"
-# The folder of tables and pages.
-REPORT = "report"
+EVALUATION = "evaluation"  # translations of the test sets
+REPORT = "report"  # tables and pages
 
 # Logs and measurements of jobs, in a folder for each step.
 LOGS = "logs"
 BENCHMARKS = "benchmarks"
 
-# How train was prepared: its name in the folder of prepared text, and its path in the results.
+# How train was prepared: the name of the file in the folder of prepared text, and its path in the results.
 PREPARATION_FILE = "preparation.json"
 PREPARATION = f"{CORPUS}/{PREPARATION_FILE}"
-# The recaser learned from train, likewise: name and path.
+# The recaser learned from train, also as name and path.
 RECASER_FILE = "recaser.json"
 RECASER = f"{CORPUS}/{RECASER_FILE}"
 # The index of the training corpus.
@@ -53,19 +50,15 @@ BEST = "best"
 SELECTION_TABLE = "selection.json"
 # In the folder of an epoch, or of the best one: its weights.
 WEIGHTS = "weights.h5"
-# In the folder of an epoch: mixed weights that are tuned afterwards, ...
-MIXED = "mixed.h5"
-# ... the matrix of the shards' weights, ...
-WEIGHT_MATRIX = "matrix.h5"
-# ... the decision whether training stops, ...
-DECISION = "decision.json"
-# ... and the folder of the lists or forests that a tuner reads.
-TUNING = "tuning"
-# In the folder of the best epoch: what describes the system, what it needs to translate, and its minimum
-# Bayes risk.
-SYSTEM = "system.json"
-RESOURCES = "resources.json"
-MBR = "mbr.json"
+# In the folder of an epoch.
+MIXED = "mixed.h5"  # mixed weights that are tuned afterwards
+WEIGHT_MATRIX = "matrix.h5"  # the weights of all shards
+DECISION = "decision.json"  # whether training stops
+TUNING = "tuning"  # the folder of the lists or forests that a tuner reads
+# In the folder of the best epoch.
+SYSTEM = "system.json"  # what describes the system
+RESOURCES = "resources.json"  # what it needs to translate
+MBR = "mbr.json"  # its minimum Bayes risk
 
 EPOCH_PREFIX = "epoch-"
 _EPOCH = re.compile(rf"{EPOCH_PREFIX}([1-9][0-9]{{0,5}})")
