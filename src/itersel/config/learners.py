@@ -37,6 +37,7 @@ class Online:
     adaptive: ClassVar[bool] = False
     # Whether there is a loss even if all weights are 0, so that its decrease can be followed.
     has_loss_at_zero: ClassVar[bool] = True
+
     sentence_bleu: str = key(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",

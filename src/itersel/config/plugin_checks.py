@@ -33,6 +33,7 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
 
     for item in fields(kind):
         declaration = declared(item)
+        # no key of a plug-in is a section
         is_section = declaration.forms is not None
         has_needed = None if is_section else NEEDED.get(types_of(kind)[item.name])
         is_usable = declaration.is_of_key and has_needed is not None and has_needed(declaration)

@@ -196,11 +196,7 @@ def _by_sentence(
         text=found.text.take(order),
     )
     return ReadLists(
-        table=table,
-        row=order,
-        line=_lines_in(found.line, order),
-        features=features,
-        score=found.score[order],
+        table=table, row=order, line=_lines_in(found.line, order), features=features, score=found.score[order]
     )
 
 
