@@ -55,7 +55,7 @@ def _decode(options: argparse.Namespace) -> None:
         return
 
     kind = kind_of_settings(options, Search, GivenListFeatures)
-    settings = settings_of(kind, options, Search, "without --language-model, which may be missing")
+    settings = settings_of(kind, options, Search, "with lists of another decoder (no --language-model)")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 
